@@ -15,6 +15,7 @@ Arrays = list[np.ndarray[Any, Any]]
 RNG = np.random.default_rng(7)
 N, ROWS, COLS, MATRIX, IMAGE, SIDE = 1 << 24, 2048, 1024, 512, 4096, 2048
 BODIES, HEADS, SEQUENCE, HEAD = 8192, 8, 512, 64
+CELLS, OPTIONS, WORDS, SUMS, BINS = 1 << 22, 1 << 21, 1 << 23, 512, 256
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def attention(a: Arrays) -> dict[int, Any]:
 
 def workloads() -> list[Workload]:
     """Return all workloads, in the order of the table."""
-    small, cells, options, words = 1 << 16, 1 << 22, 1 << 21, 1 << 23
+    small, cells, options, words = 1 << 16, CELLS, OPTIONS, WORDS
     saxpy_factor = 1e-6  # in-place: small, so that repeated launches stay in range
     add = outputs(lambda a: {2: a[0] + a[1]})
     gemm = outputs(lambda a: {2: a[0].astype(np.float64) @ a[1].astype(np.float64)})
@@ -182,7 +183,7 @@ def workloads() -> list[Workload]:
             for t in (16, 32)
         ),
         *(
-            Workload(k, k, lambda: [uniform(n), zeros(512)], (n,), (), (512, 1), tile, total, 4 * n, n)
+            Workload(k, k, lambda: [uniform(n), zeros(SUMS)], (n,), (), (SUMS, 1), tile, total, 4 * n, n)
             for k in ("reduce_shared", "reduce_shfl")
         ),
         Workload(
@@ -199,14 +200,14 @@ def workloads() -> list[Workload]:
         ),
         Workload("gelu", "gelu", lambda: [normal(g), zeros(g)], (g,), (), (g // 256, 1), tile, outputs(gelu), 8 * g, 10 * g),
         Workload(
-            "transpose", "transpose", lambda: [uniform(SIDE, SIDE), zeros(SIDE, SIDE)], (SIDE, SIDE), (), (64, 64), (32, 8),
+            "transpose", "transpose", lambda: [uniform(SIDE, SIDE), zeros(SIDE, SIDE)], (SIDE, SIDE), (), (SIDE // 32, SIDE // 32), (32, 8),
             outputs(lambda a: {1: a[0].T}), 8 * SIDE**2, 0, kernel_ints=2,
         ),
         Workload(
             "stencil5", "stencil5", image, (IMAGE, IMAGE), (0.5, 0.125), (IMAGE // 32, IMAGE // 8), (32, 8),
             outputs(stencil), 8 * IMAGE**2, 6 * IMAGE**2, kernel_ints=2,
         ),
-        Workload("histogram", "histogram", integers, (words,), (), (256, 1), tile, counts, 4 * words, 0),
+        Workload("histogram", "histogram", integers, (words,), (), (BINS, 1), tile, counts, 4 * words, 0),
         Workload(
             "blackscholes", "blackscholes", market, (options,), (0.02, 0.3), (options // 256, 1), tile,
             outputs(black_scholes), 20 * options, 60 * options,

@@ -75,7 +75,7 @@ def record_the_usual(cache):
     Handmade(cache).put(f"machine\n{build_id()}\n{device_identity()}\n", record)
 
 
-PRIVATE = ("ANYWARP_CACHE_DIR", "XDG_RUNTIME_DIR", "ANYWARP_SERVICE_IDLE", "ANYWARP_CCCL")
+PRIVATE = ("ANYWARP_CACHE_DIR", "ANYWARP_RESULTS", "XDG_RUNTIME_DIR", "ANYWARP_SERVICE_IDLE", "ANYWARP_CCCL")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -85,6 +85,7 @@ def private_places(tmp_path_factory):
     place = tmp_path_factory.mktemp("anywarp")
     (place / "run").mkdir(mode=0o700)
     os.environ["ANYWARP_CACHE_DIR"] = str(place / "cache")
+    os.environ["ANYWARP_RESULTS"] = str(place / "results.sqlite")
     os.environ["XDG_RUNTIME_DIR"] = str(place / "run")
     os.environ["ANYWARP_SERVICE_IDLE"] = "10"
     os.environ["ANYWARP_CCCL"] = "none"  # whether a toolkit of NVIDIA's lies here changes no test

@@ -39,6 +39,18 @@ void write_bytes(void* to, const void* from, size_t bytes, int device) {
   check(hip.hipStreamSynchronize(stream));
 }
 
+void write_bytes_in_order(void* to, const void* from, size_t bytes, int device) {
+  OnDevice here(device);
+  OutsideCapture scope;
+  hipEvent_t written = nullptr;
+  check(hip.hipEventCreateWithFlags(&written, hipEventDisableTiming));
+  hipError_t error = hip.hipMemcpyAsync(to, from, bytes, hipMemcpyHostToDevice, nullptr);
+  if (error == hipSuccess) error = hip.hipEventRecord(written, nullptr);
+  if (error == hipSuccess) error = hip.hipEventSynchronize(written);
+  (void)hip.hipEventDestroy(written);
+  check(error);
+}
+
 // HIP knows the allocations and checks what copies touch: it is not asked about every address
 // before.
 Allocation allocation_at(uint64_t) { return {}; }

@@ -55,6 +55,23 @@ void revive(hipStream_t stream) {
   (void)hip.hipGraphDestroy(graph);
 }
 
+// HIP 6.4.3 leaves the streams of a capture captured whose end it has refused since some had not
+// come back, and nobody can end it then. A query breaks what is captured, and that can be mended.
+void abandon(hipStream_t origin, const CaptureInfo& capture) {
+  std::vector<hipStream_t> streams = made_streams();
+  streams.push_back(origin);
+  streams.push_back(hipStreamPerThread);
+  for (hipStream_t stream : streams) {
+    CaptureInfo info;
+    if (read_capture(stream, &info) != hipSuccess || info.status != hipStreamCaptureStatusActive ||
+        info.id != capture.id)
+      continue;
+    (void)hip.hipStreamQuery(stream);
+    revive(stream);
+  }
+  (void)hip.hipGetLastError();
+}
+
 }  // namespace
 
 std::atomic<int> broken_captures{0};
@@ -113,6 +130,10 @@ CUresult end_capture(hipStream_t stream, hipGraph_t* graph) {
   if (error == hipErrorStreamCaptureUnmatched || error == hipErrorStreamCaptureWrongThread)
     return to_cuda(error);  // another stream's, or another thread's, to end
   Ended ended = forget(info.id);
+  if (error == hipErrorStreamCaptureUnjoined) {
+    abandon(stream, info);
+    *graph = nullptr;
+  }
   if (error == hipErrorStreamCaptureInvalidated) revive(stream);
   if (!ended.broken) return to_cuda(error);
   if (*graph && !ended.kept) (void)hip.hipGraphDestroy(*graph);

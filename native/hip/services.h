@@ -36,6 +36,9 @@ class OutsideCapture {
 // Writes device memory that no work uses yet, and breaks no capture.
 void write_bytes(void* to, const void* from, size_t bytes, int device);
 
+// The same behind what the legacy stream waits for, as a copy at once does.
+void write_bytes_in_order(void* to, const void* from, size_t bytes, int device);
+
 // Reads what kernels of the context's device wrote, after they were waited for: prints it, and lets
 // the context fail of a trap.
 void drain_services(Context& context);

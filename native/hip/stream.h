@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <vector>
 
 #include "cuda/cuda_api.h"
 #include "cuda/thread.h"
@@ -13,6 +14,9 @@ namespace aw {
 // How many captures a refused call has broken that have not ended yet (hip/capture.h).
 extern std::atomic<int> broken_captures;
 void require_unbroken(hipStream_t stream);
+
+// The streams that programs have made and not destroyed.
+std::vector<hipStream_t> made_streams();
 
 // HIP's null stream is CUDA's legacy one; 2 is the thread's own with both.
 inline hipStream_t handle_of(const void* stream) {

@@ -115,6 +115,13 @@ void require_stream_attribute(int id) {
 
 }  // namespace
 
+std::vector<hipStream_t> aw::made_streams() {
+  std::shared_lock lock(known().mutex);
+  std::vector<hipStream_t> out;
+  for (const auto& [stream, facts] : known().streams) out.push_back(stream);
+  return out;
+}
+
 namespace aw {
 
 void destroy_streams_of(uintptr_t context) {

@@ -55,7 +55,10 @@ void remove_texture_view(uint64_t handle) {
     placed().devices.erase(it);
   }
   uint64_t none = 0;
-  (void)hip.hipMemcpyHtoD(reinterpret_cast<void*>(handle), &none, sizeof none);
+  try {
+    write_bytes_in_order(reinterpret_cast<void*>(handle), &none, sizeof none, device);
+  } catch (const Failure&) {  // the device is gone, and its memory with it
+  }
   release_bytes(reinterpret_cast<void*>(handle), sizeof(HipTexture), device);
 }
 
@@ -65,7 +68,7 @@ void remove_reference(uint64_t) {}
 int find_reference(uint64_t) { return 0; }
 
 void write_reference(uint64_t cell, uint64_t handle) {
-  check(hip.hipMemcpyHtoD(reinterpret_cast<void*>(cell), &handle, sizeof handle));
+  write_bytes_in_order(reinterpret_cast<void*>(cell), &handle, sizeof handle, current_device());
 }
 
 }  // namespace aw

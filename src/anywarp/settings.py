@@ -100,7 +100,7 @@ def _path(text: str) -> Path:
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-def _size(text: str) -> int:
+def parse_size(text: str) -> int:
     """Parse a size in bytes, with an optional binary unit: `512M`, `2GiB`."""
     stem = text.strip().upper().removesuffix("IB").removesuffix("B")
     number, unit = (stem[:-1], stem[-1]) if stem[-1:] in _UNITS else (stem, "")
@@ -196,6 +196,12 @@ def _default_cache_dir() -> Path:
     return (Path(base) if base.startswith("/") else _home() / ".cache") / "anywarp"
 
 
+def _data(name: str) -> Path:
+    """Return a place among what this user keeps (XDG Base Directory Specification)."""
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if base.startswith("/") else _home() / ".local" / "share") / "anywarp" / name
+
+
 def _home() -> Path:
     """Return the home of this user; one that cannot be used where the user has none, as Debian's `nobody`."""
     if home := os.environ.get("HOME", ""):
@@ -268,10 +274,24 @@ CACHE_DIR = Setting(
 )
 CACHE_LIMIT = Setting(
     "ANYWARP_CACHE_LIMIT",
-    _size,
+    parse_size,
     lambda: 2 << 30,
     "2GiB",
     "The most that the kernel cache may hold; beyond it, the least recently used entries are removed.",
+)
+ROLLOUTS = Setting(
+    "ANYWARP_ROLLOUTS",
+    _path,
+    lambda: _data("rollouts"),
+    "`$XDG_DATA_HOME/anywarp/rollouts`, or `~/.local/share/anywarp/rollouts`",
+    "The folder in which `anywarp rollout` keeps the state of each rollout and what was seen ([rollout](rollout.md)).",
+)
+RESULTS = Setting(
+    "ANYWARP_RESULTS",
+    _path,
+    lambda: _data("results.sqlite"),
+    "`$XDG_DATA_HOME/anywarp/results.sqlite`, or `~/.local/share/anywarp/results.sqlite`",
+    "The file in which results of `bench`, `verify`, `cost` and `rollout` are kept ([results](cli/results.md)).",
 )
 PYTHON = Setting(
     "ANYWARP_PYTHON",
@@ -301,7 +321,7 @@ VERSIONS = Setting(
 )
 MEMORY = Setting(
     "ANYWARP_MEMORY",
-    _size,
+    parse_size,
     lambda: 0,
     "what the machine has",
     "How much memory the device `cpu` says it has, such as 8GiB.",
@@ -364,7 +384,7 @@ TRACE_GRAPHS = Setting(
 )
 TRACE_LIMIT = Setting(
     "ANYWARP_TRACE_LIMIT",
-    _size,
+    parse_size,
     lambda: 4 << 30,
     "4GiB",
     "The most that one process writes into its trace; later events are dropped, with one message.",
@@ -508,6 +528,13 @@ RUN = Setting(
     "unset",
     "The name of a run, so that its processes say each message once; `anywarp run` sets it.",
 )
+RECORD = Setting(
+    "ANYWARP_RECORD",
+    _optional_path,
+    _none,
+    "unset",
+    "A file that says what is recorded of this run; `anywarp record` and `anywarp verify` set it.",
+)
 OVERLAYS = Setting(
     "ANYWARP_OVERLAYS",
     _optional_path,
@@ -623,9 +650,9 @@ ROCM_PATH = Setting(
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, RESULTS, ROLLOUTS, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, NEIGHBOURS, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, TENSORRT, REBIND, RUN, OVERLAYS, CXX, CLANG, CCCL, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, NEIGHBOURS, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, TENSORRT, REBIND, RUN, RECORD, OVERLAYS, CXX, CLANG, CCCL, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

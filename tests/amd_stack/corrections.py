@@ -119,6 +119,24 @@ def build_file(text):
     return text.replace("FetchContent_MakeAvailable(googletest ", "FetchContent_MakeAvailable(")
 
 
+COUNTS = pathlib.Path(__file__).with_name("counts.cpp")
+PLUGINS = "lib/rocjitsu/src/rocjitsu/vm/plugins/"
+INTERPOSER = "lib/rocjitsu/src/rocjitsu/kmd/linux/interposer.cpp"
+
+
+def with_counts(path, text):
+    """The text with our plugin that counts instructions (counts.cpp) beside the emulator's own."""
+    if path == PLUGINS + "CMakeLists.txt":
+        return text.replace("    logging/plugin.cpp\n", "    logging/plugin.cpp\n    counts.cpp\n")
+    logging = 'extern "C" rocjitsu::ExecutionPlugin *createKernelLoggingPlugin();\n'
+    asked = "        rj_vm_->soc->set_plugin_group(pg);\n"
+    if path == INTERPOSER:
+        text = text.replace(logging, logging + 'extern "C" rocjitsu::ExecutionPlugin *create_counts();\n')
+        made = '        if (std::getenv("RJ_COUNTS"))\n          pg->add(std::unique_ptr<rocjitsu::ExecutionPlugin>(create_counts()));\n'
+        text = text.replace(asked, made + asked)
+    return text
+
+
 def mended(path, text, kept):
     """The text of the file at `path` (from the emulator's root), for these instruction sets."""
     if path.endswith(("CMakeLists.txt", ".cmake")):
@@ -128,6 +146,8 @@ def mended(path, text, kept):
             text = without(text, isa)
     if path == f"{AMDGPU}/shared/execute_shared.h":
         text = shared_functions(text)
+    if path in (PLUGINS + "CMakeLists.txt", INTERPOSER):
+        text = with_counts(path, text)
     if re.fullmatch(AMDGPU + r"/\w+/v?ds\.cpp", path):
         text = silent_atomics(text)
     if re.fullmatch(AMDGPU + r"/\w+/vop\w+\.cpp", path):
@@ -148,7 +168,15 @@ def main(pristine, place, kept):
         ):  # what stays as it is need not be compiled again
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_bytes(made)
-    must = [*SWITCHES, *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept)]
+    counts = place / PLUGINS / COUNTS.name
+    if not counts.is_file() or counts.read_bytes() != COUNTS.read_bytes():
+        counts.write_bytes(COUNTS.read_bytes())
+    must = [
+        *SWITCHES,
+        PLUGINS + "CMakeLists.txt",
+        INTERPOSER,
+        *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept),
+    ]
     if missing := [name for name in must if name not in changed]:
         raise SystemExit("the corrections no longer apply to " + ", ".join(missing))
 

@@ -37,6 +37,14 @@ def test_missing_libraries_make_it_2_and_say_what_to_do(no_library):
     assert any("libcuda.so.1" in step for step in json.loads(done.stdout)["next"])
 
 
+def test_the_report_has_the_facts_and_what_the_machine_says_of_amd_gpus(no_library, tmp_path):
+    report = tmp_path / "machine.json"
+    done = doctor("--format", "json", "--report", str(report))
+    found = json.loads(report.read_text())
+    assert found["machine"] == json.loads(done.stdout)["facts"]
+    assert set(found["amd"]) == {"kernel", "distribution", "driver", "firmware", "rocm", "gpus"}
+
+
 def test_a_library_that_does_not_load_is_told_with_the_loaders_words(tmp_path, monkeypatch):
     (tmp_path / "libcuda.so.1").write_text("not a library")
     monkeypatch.setenv("ANYWARP_LIBRARY_DIR", str(tmp_path))

@@ -11,7 +11,7 @@ from anywarp.cli.main import call
 from anywarp.diagnostics import AnywarpError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-USE = re.compile(r'(?:(?<=")|(?<=error\[)|(?<=warning\[))([PCDRFNLSTMY][0-9]{3})(?="|\]:)')
+USE = re.compile(r'(?:(?<=")|(?<=error\[)|(?<=warning\[))([PCDRFNLSTMYV][0-9]{3})(?="|\]:)')
 SOURCES = sorted(
     [
         *(REPOSITORY / "src").rglob("*.py"),

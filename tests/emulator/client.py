@@ -58,16 +58,19 @@ _server = _Server()
 atexit.register(_server.end)
 
 
-def launch(code, target, name, grid, block, kernarg, memory, dynamic_shared=0, limit=LIMIT):
+def launch(code, target, name, grid, block, kernarg, memory, dynamic_shared=0, limit=LIMIT, counts=None):
     """Run kernel `name` of the code object `code` for `target` (gfx942 ...).
 
     `memory` are (address, bytes): what the kernel may touch. Returns (their bytes afterwards, instructions of all waves).
+    `counts`, a dictionary, gets for each name of an instruction how often waves executed it, bytes asked for, and lines of memory touched.
     """
     request = {
         "target": target, "data": code, "name": name, "grid": grid, "block": block, "kernarg": kernarg, "memory": memory,
-        "dynamic_shared": dynamic_shared, "limit": limit,
+        "dynamic_shared": dynamic_shared, "limit": limit, "counted": counts is not None,
     }  # fmt: skip
     reply = _server.ask(request)
     if "fault" in reply:
         raise EmulationFault(reply["fault"])
+    if counts is not None:
+        counts.update(reply["counts"])
     return reply["memory"], reply["instructions"]

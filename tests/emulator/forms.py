@@ -17,7 +17,7 @@ ATOMICS = (
 )  # fmt: skip
 FIELDS = (
     "space", "what", "bytes", "extend", "atomic", "returns", "address", "base", "offset", "data", "data1", "result", "offset1",
-    "accumulate", "address_words", "zero_high", "scalar_offset",
+    "accumulate", "address_words", "zero_high", "scalar_offset", "lines", "asked",
 )  # fmt: skip
 SIZES = {
     "UBYTE": 1, "SBYTE": 1, "BYTE": 1, "USHORT": 2, "SSHORT": 2, "SHORT": 2, "DWORD": 4, "DWORDX2": 8, "DWORDX3": 12, "DWORDX4": 16,

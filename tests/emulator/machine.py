@@ -203,8 +203,11 @@ class Machine:
         self.compiled = {}
         self.modes = library.get_modes()
 
-    def execute(self, data, name, grid, block, kernarg, dynamic_shared, memory, limit):
-        """Run a launch; returns the memory afterwards and how many instructions all waves ran. Fault when it went wrong."""
+    def execute(self, data, name, grid, block, kernarg, dynamic_shared, memory, limit, counts=None):
+        """Run a launch; returns the memory afterwards and how many instructions all waves ran. Fault when it went wrong.
+
+        `counts`, a dictionary, gets for each name of an instruction how often waves executed it, the bytes that lanes asked for, and lines of memory touched.
+        """
         code = code_object.load(data)
         launch = Launch(self, code, name, grid, block, kernarg, dynamic_shared, memory)
         if code.kernels[name][".wavefront_size"] != self.wave:
@@ -212,6 +215,7 @@ class Machine:
                 f"code for waves of {code.kernels[name]['.wavefront_size']} lanes, the emulator has {self.wave}"
             )
         launch.limit, launch.program = limit, {}
+        launch.counted = None if counts is None else {}
         saved = self.library.get_modes()
         places = itertools.product(range(grid[2]), range(grid[1]), range(grid[0]))
         groups, more = [], True
@@ -226,6 +230,13 @@ class Machine:
         finally:
             self.library.set_modes(saved)
             self.modes = saved  # else the next launch would take the processor to be as this one left it
+        for name, form, executed in (launch.counted or {}).values():
+            before = counts.get(name, (0, 0, 0))
+            counts[name] = (
+                before[0] + executed,
+                before[1] + getattr(form, "asked", 0),
+                before[2] + getattr(form, "lines", 0),
+            )
         return [room.raw[:-1] for room in launch.rooms], launch.instructions
 
     def run(self, wave, launch):
@@ -239,8 +250,12 @@ class Machine:
             entry = program.get(pc)
             if entry is None:
                 entry = program[pc] = self.prepare(pc)
+                if launch.counted is not None:
+                    launch.counted[pc] = [self.name, self.form, 0]
             kind, action, wanted, arguments = entry
             launch.instructions += 1
+            if launch.counted is not None:
+                launch.counted[pc][2] += 1
             if kind == 0:
                 if wanted is not None:
                     self.set_modes(wave, wanted)
@@ -282,6 +297,7 @@ class Machine:
     def prepare(self, pc):
         """Decode what stands at an address: (kind, action, modes, arguments)."""
         emu = self.emu
+        self.name, self.form = "unknown", None
         data = bytes((ctypes.c_char * 24).from_address(pc))
         try:
             inst = emu.decode_inst(data[:16], self.arch)
@@ -290,12 +306,13 @@ class Machine:
             if found is None:
                 raise Fault(f"instruction {data[:8].hex()} is unknown to the emulator") from None
             return found
-        name = emu._op_name(inst)
+        self.name = name = emu._op_name(inst)
         plain = name.removesuffix("_E32").removesuffix("_E64").removesuffix("_DPP").removesuffix("_SDWA")
         size = inst.size()
         try:
             if form := memory_form(inst, name, self.arch):
                 form.zero_high = 0
+                self.form = form
                 return 1, self.memory_action(form, size), None, ()
             if form := scalar_form(inst, name):
                 return 1, self.scalar_action(form, size), None, ()

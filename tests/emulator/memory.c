@@ -31,6 +31,7 @@ typedef struct {
   int32_t space, what, bytes, extend, atomic, returns;
   int32_t address, base, offset, data, data1, result, offset1;  // registers; base -1: none. Offsets in bytes
   int32_t accumulate, address_words, zero_high, scalar_offset;
+  uint32_t lines, asked;  // counted: lines of memory that lanes touched, each instruction by itself; bytes
 } Form;
 
 static const uint32_t SHARED_HIGH = 0x10000, PRIVATE_HIGH = 0x20000;
@@ -179,11 +180,29 @@ static int one_lane(State* s, const Form* f, int lane, uint64_t at) {
   return 0;
 }
 
+enum { LINE = 128 };  // bytes, in the vector caches of CDNA 3 and RDNA 3
+
+static void count(const State* s, Form* f, const uint64_t* at) {
+  uint64_t seen[128];
+  int known = 0;
+  for (int lane = 0; lane < (int)s->wave; ++lane) {
+    if (!(s->exec >> lane & 1)) continue;
+    f->asked += (uint32_t)f->bytes;
+    for (uint64_t line = at[lane] / LINE; line <= (at[lane] + (uint64_t)f->bytes - 1) / LINE; ++line) {
+      int i = known;  // neighbours mostly share a line: the newest first
+      while (i > 0 && seen[i - 1] != line) --i;
+      if (!i && known < 128) seen[known++] = line;
+    }
+  }
+  f->lines += (uint32_t)known;
+}
+
 // Do one instruction for the lanes in `exec`; 1: a fault, which the state describes.
-int memory_access(State* s, const Form* f) {
+int memory_access(State* s, Form* f) {
   uint64_t exec = s->exec, at[64];
   for (int lane = 0; lane < (int)s->wave; ++lane)
     if (exec >> lane & 1) at[lane] = address_of(s, f, lane);  // all of them first: a load may overwrite its own address
+  count(s, f, at);
   for (int lane = 0; lane < (int)s->wave; ++lane)
     if (exec >> lane & 1 && one_lane(s, f, lane, at[lane])) return 1;
   return 0;

@@ -59,8 +59,14 @@ def serve(root):
                 arch = machine.family(request.pop("target"))
                 if arch not in machines:
                     machines[arch] = machine.Machine(emu, lib, arch)
-                memory, instructions = machines[arch].execute(**request)
-                reply = {"memory": memory, "instructions": instructions, "seconds": time.perf_counter() - started}
+                counts = {} if request.pop("counted", False) else None
+                memory, instructions = machines[arch].execute(**request, counts=counts)
+                reply = {
+                    "memory": memory,
+                    "instructions": instructions,
+                    "seconds": time.perf_counter() - started,
+                    "counts": counts,
+                }
             except machine.Fault as fault:
                 reply = {"fault": str(fault)}
             except Exception:

@@ -47,6 +47,7 @@ class Program:
         self.compiled = {}
         self.printed = []
         self.instructions = 0
+        self.counts = None  # a dictionary: of each launch, by names of instructions (emulator/client.py)
         self.own = None
 
     def compile(self, name, block, options=""):
@@ -112,6 +113,7 @@ class Program:
             memory,
             static + dynamic_shared - amd.lds,
             limit,
+            self.counts,
         )
         for (start, size), data in zip(places, after, strict=False):
             ctypes.memmove(start, data, size)

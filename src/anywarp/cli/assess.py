@@ -44,6 +44,9 @@ _MOST_PROBLEMS = 20
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write what is printed to this file instead.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write a report as one page of HTML, too.")
 @click.option(
+    "--keep", is_flag=True, help="Keep the report among the results: `anywarp ui` shows it, `anywarp results` lists it."
+)
+@click.option(
     "--fail-on", type=click.Choice(list(ANSWERS)), multiple=True, help="Exit with 1 when a finding has this answer."
 )
 @click.option("--baseline", type=click.Path(path_type=Path), help="An earlier JSON report: only what is new fails.")
@@ -57,6 +60,7 @@ def command(
     style: str,
     output: Path | None,
     html: Path | None,
+    keep: bool,
     fail_on: tuple[str, ...],
     baseline: Path | None,
     exclude: tuple[str, ...],
@@ -77,8 +81,33 @@ def command(
     _tell(result)
     if html is not None:
         _write(html, page.report(result, summary, new))
+    if keep:
+        _keep(result, summary, new)
     _print(style, output, result, summary, new)
     return _exit_code(result, fail_on, new)
+
+
+def _keep(result: Assessment, summary: Summary, new: Sequence[bool] | None) -> None:
+    """Keep what the report's first part says, and its page."""
+    from anywarp.check.store import Run, opened
+
+    shares = {share.answer: share.findings for share in summary.shares}
+    kept = {
+        "findings": len(result.findings),
+        "answers": shares,
+        "days": str(summary.days),
+        "page": page.report(result, summary, new),
+    }
+    with opened() as store:
+        identity = store.add(
+            Run(
+                "assess",
+                kept,
+                model=" ".join(visible(path) for path in result.plan.paths)[:2000],
+                device=f"{result.plan.target.device}:{result.plan.target.architecture}".rstrip(":"),
+            )
+        )
+    click.echo(f"anywarp assess: kept as {identity}", err=True)
 
 
 def _exit_code(result: Assessment, fail_on: Sequence[str], new: Sequence[bool] | None) -> int:

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
+from anywarp import __version__
+from anywarp.cli.report_file import check_writable
+from anywarp.devices.hip.description import describe
 from anywarp.frameworks.neighbours import status as neighbours
 from anywarp.frameworks.torch import companions
 from anywarp.frameworks.torch import status as torch
@@ -21,14 +26,21 @@ COLOURS = {"ok": "green", "absent": "dim", "warning": "yellow", "error": "red"}
 
 @click.command("doctor")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
-def command(style: str) -> int:
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write all that a report of a problem needs to this JSON file.",
+)
+def command(style: str, report: Path | None) -> int:
     """Tell what this machine has, what works, and what to do next.
 
     Exit code 0: all is well; 1: something is lost; 2: nothing can run.
     """
-    found = (*examine(), torch.status(), *companions.statuses(), *neighbours.statuses())
-    facts = [fact for fact in found if fact is not None]
+    check_writable(report)
+    facts = gather()
     status = exit_code(facts)
+    if report is not None:
+        report.write_text(json.dumps(machine(facts), indent=2) + "\n", encoding="utf-8")
     if style == "json":
         verdict = {"exit_code": status, "facts": [f.as_json() for f in facts], "next": advice(facts)}
         click.echo(json.dumps(verdict, indent=2))
@@ -38,6 +50,17 @@ def command(style: str) -> int:
     for line in advice(facts):
         click.echo(f"  {line}")
     return status
+
+
+def gather() -> list[Fact]:
+    """Return all facts about this machine and the software that is installed."""
+    found = (*examine(), torch.status(), *companions.statuses(), *neighbours.statuses())
+    return [fact for fact in found if fact is not None]
+
+
+def machine(facts: list[Fact]) -> dict[str, Any]:
+    """Return what a report of a problem needs: the facts, and AMD GPUs with their driver, firmware and libraries in full."""
+    return {"anywarp": __version__, "machine": [fact.as_json() for fact in facts], "amd": describe()}
 
 
 def exit_code(facts: list[Fact]) -> int:

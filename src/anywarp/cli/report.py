@@ -6,8 +6,6 @@ Tables where a person reads them, plain columns in a pipe, JSON for programs, an
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -35,9 +33,11 @@ def command(trace: Path, top: int, form: str, html: Path | None) -> int:
         print(json.dumps(summary.as_json(), indent=2))
         return 0
     from anywarp.cli.report_tables import tables
+    from anywarp.cli.tables import table
 
     for title, head, lines in tables(summary, top):
-        _show(title, head, lines)
+        if table(title, head, lines, left=(-1,)):
+            print()
     return 0
 
 
@@ -49,32 +49,3 @@ def _write(path: Path, text: str) -> None:
             Diagnostic("L001", f"{path} cannot be written: {error.strerror}", help="choose another place")
         ) from error
     click.echo(f"anywarp: the time line is in {path}", err=True)
-
-
-def _show(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """Print a table: with rules in a terminal, as columns elsewhere."""
-    content = [list(line) for line in lines]
-    if not content:
-        return
-    if sys.stdout.isatty():
-        _show_rich(title, head, content)
-        return
-    widths = [max(len(line[i]) for line in [list(head), *content]) for i in range(len(head))]
-    print(title)
-    for line in [list(head), *content]:
-        cells = [line[i].rjust(widths[i]) for i in range(len(head) - 1)]
-        print("  " + "  ".join([*cells, line[-1]]).rstrip())
-    print()
-
-
-def _show_rich(title: str, head: Sequence[str], content: list[list[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title, title_justify="left")
-    for i, name in enumerate(head):
-        table.add_column(name, justify="left" if i == len(head) - 1 else "right", overflow="fold")
-    for line in content:
-        table.add_row(*(Text(cell) for cell in line))  # as text: a name may look like markup
-    Console().print(table)

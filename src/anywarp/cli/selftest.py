@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from anywarp import __version__, settings
+from anywarp import settings
 from anywarp.check import selftest
 from anywarp.check.suites import SUITES
 from anywarp.cli.report_file import check_writable
@@ -46,10 +46,10 @@ def command(device: str | None, suites: tuple[str, ...], every: int, report: Pat
 
 
 def _whole(result: selftest.Result) -> dict[str, Any]:
-    """Return the report: the result, and the facts of `anywarp doctor`, so that a reader knows the machine."""
-    from anywarp.runtime.checkup import examine
+    """Return the report: the result, and what `anywarp doctor --report` writes, so that a reader knows the machine."""
+    from anywarp.cli.doctor import gather, machine
 
-    return {"anywarp": __version__, **result.as_json(), "machine": [fact.as_json() for fact in examine()]}
+    return {**result.as_json(), **machine(gather())}
 
 
 def _shown(found: Iterator[selftest.Answer | selftest.Device]) -> Iterator[selftest.Answer | selftest.Device]:

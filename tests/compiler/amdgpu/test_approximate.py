@@ -22,9 +22,9 @@ ARCHS = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201")
 FUNCTIONS = ("ex2", "lg2", "sin", "cos", "tanh", "rcp", "rsqrt", "sqrt")
 
 
-def kernel(function, type="f32"):
-    """Each thread applies one function to one number."""
-    form = f"{function}.approx.{type}"
+def kernel(function, type="f32", flush=False):
+    """Each thread applies one function to one number; `flush`: in its form with .ftz."""
+    form = f"{function}.approx.{'ftz.' * flush}{type}"
     size, letter = (8, "d") if type == "f64" else (4, "f")
     return f""".version 8.0
 .target sm_90
@@ -49,15 +49,31 @@ def test_each_function_is_the_hardwares_instruction(arch):
         assert wanted.get(function, "v_") in code and "v_div_scale_f32" not in code, function
 
 
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("function", ["ex2", "lg2", "rcp", "rsqrt", "sqrt"])
+def test_a_function_that_flushes_is_the_hardwares_instruction_alone(function, arch):
+    target, shape = make_target(arch), Specialisation((64, 1, 1))
+    lowered = prepare_kernel(IndexedModule(index_module(kernel(function, flush=True))), "k", shape)
+    analysis, _ = analyse_for_variant(lowered, shape)
+    code = target.assembly(lowered, analysis, shape)
+    floats = [line.split()[0] for line in code.splitlines() if "_f32" in line or "v_cndmask" in line]
+    name = {"ex2": "v_exp_f32", "lg2": "v_log_f32", "rcp": "v_rcp_f32", "rsqrt": "v_rsq_f32", "sqrt": "v_sqrt_f32"}[
+        function
+    ]
+    assert [each.removesuffix("_e32") for each in floats] == [name], code
+
+
 emulated = pytest.mark.skipif("TINYGRAD" not in os.environ, reason="TINYGRAD does not name a checkout with an emulator")
 
 
-def run(arch, function, x):
+def run(arch, function, x, flush=False):
     from semantics.emulated import Program
 
     x = np.resize(x, -(-x.size // 256) * 256)
     y = np.zeros_like(x)
-    Program(kernel(function, "f64" if x.dtype == np.float64 else "f32"), arch).run("k", x.size // 256, 256, (x, y))
+    Program(kernel(function, "f64" if x.dtype == np.float64 else "f32", flush), arch).run(
+        "k", x.size // 256, 256, (x, y)
+    )
     return x, y
 
 
@@ -151,6 +167,27 @@ def test_special_values_are_those_of_the_manuals_tables(arch):
         assert near.all(), (function, SPECIAL[~near], found[~near], want[~near])
         zero = want == 0
         assert (np.signbit(found[zero]) == np.signbit(want[zero])).all(), function
+
+
+@emulated
+@pytest.mark.amd_emulator
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("function", ["ex2", "lg2", "rcp", "rsqrt", "sqrt"])
+def test_subnormals_are_flushed_where_it_says_so(function, arch):
+    """PTX manual, .ftz: subnormal inputs and results are zeros that keep their sign. The rest keeps its bounds."""
+    more = np.linspace(-149, 127, 2000) if function == "ex2" else 2.0 ** np.linspace(-149, 127.9, 2000)
+    x, found = run(
+        arch, function, np.concatenate([SPECIAL, more.astype(np.float32), -more.astype(np.float32)]), flush=True
+    )
+    with np.errstate(all="ignore"):
+        flushed = np.where(np.abs(x) < 2.0**-126, np.copysign(0, x), x).astype(np.float64)
+        exact = EXACT[function][0](flushed)
+        exact = np.where(np.abs(exact) < 2.0**-126, np.copysign(0, exact), exact)
+        rounded = np.where(np.abs(exact) > float(np.finfo(np.float32).max), np.copysign(np.inf, exact), exact)
+        near = np.isclose(found, rounded, rtol=2.0**-21, atol=2.0**-22 if function == "lg2" else 0, equal_nan=True)
+    assert near.all(), (x[~near][:5], found[~near][:5], rounded[~near][:5])
+    zero = rounded == 0
+    assert (np.signbit(found[zero]) == np.signbit(rounded[zero])).all()
 
 
 @emulated

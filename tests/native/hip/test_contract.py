@@ -28,16 +28,6 @@ DIFFERS = {
         ("names_of_errors", str(code)): "the fake has few names, and no sentences"
         for code in (0, 1, 2, 400, 500, 600, 719, 900, 99999)
     },
-    ("pointer_kinds", "null"): "not done yet",
-    ("forbidden_globally", "query an event from before"): "not done yet",
-    ("forbidden_globally", "query another stream"): "not done yet",
-    ("forbidden_relaxed", "query an event from before"): "not done yet",
-    ("forbidden_in_another_thread", "end"): "not done yet",
-    ("captured_events", "left"): "not done yet",
-    ("captured_events", "then"): "not done yet",
-    ("captured_events", "not joined"): "not done yet",
-    ("modules", "threads, shared, constant, local"): "HIP writes no size of constant memory",
-    **{("limits", question): "not done yet" for question in ("stack, printf, heap", "others", "set")},
 }
 """Where the fake answers otherwise, and why: docs/hip-stack.md."""
 

@@ -169,6 +169,10 @@ def fork():
     hip.hipMemsetAsync(d, 2, c_size_t(4), b)
 fork()
 out["open"] = hip.hipStreamEndCapture(a, byref(graph))
+for stream in (a, b):  # a query breaks what is captured, and another capture mends that
+    out["query"] = hip.hipStreamQuery(stream)
+    hip.hipStreamBeginCapture(stream, 2)
+    hip.hipStreamEndCapture(stream, byref(graph))
 fork()
 hip.hipEventRecord(event, b)
 hip.hipStreamWaitEvent(a, event, 0)
@@ -177,4 +181,4 @@ count = c_size_t()
 hip.hipGraphGetNodes(graph, None, byref(count))
 out["nodes"] = count.value
 """)
-    assert out == {"open": 904, "joined": 0, "nodes": 2}
+    assert out == {"open": 904, "query": 900, "joined": 0, "nodes": 2}

@@ -371,6 +371,28 @@ out["after"] = [state(stream), fill(stream), cuda.cuStreamSynchronize(stream)]
     assert not answer.faults()
 
 
+def test_streams_of_a_capture_that_was_not_joined_work_again(tmp_path, same_compiler):
+    """cuStreamEndCapture: a stream that did not come back fails the capture, which ends all the same; HIP leaves it open."""
+    answer = run(
+        f"""{PREPARE}{REFUSED}
+other, event, graph = made("cuStreamCreate", 1), made("cuEventCreate", 2), c_void_p(1)
+call("cuStreamBeginCapture_v2", stream, 0)
+out["forked"] = [
+    fill(stream), cuda.cuEventRecord(event, stream), cuda.cuStreamWaitEvent(other, event, 0), fill(other), state(other),
+]
+out["ended"] = [cuda.cuStreamEndCapture(stream, byref(graph)), graph.value]
+out["after"] = [[state(at), fill(at), cuda.cuStreamSynchronize(at)] for at in (stream, other)]
+""",
+        tmp_path,
+    )
+    assert answer.out == {
+        "forked": [0, 0, 0, 0, [1, 1]],
+        "ended": [904, None],
+        "after": [[[0, 0], 0, 0]] * 2,
+    }
+    assert not answer.faults()
+
+
 def test_a_graph_of_the_programs_outlives_a_capture_into_it(tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}{REFUSED}

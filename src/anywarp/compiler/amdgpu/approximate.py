@@ -14,7 +14,7 @@ from anywarp.compiler.amdgpu import floats, integers
 from anywarp.compiler.amdgpu.code import Code
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.attributes import Approximated
-from anywarp.compiler.ir import Op
+from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.approximate import ChunkOps, Part
 from anywarp.compiler.simd.text import Text, constant
 from anywarp.ptx.isa.ops import Ops
@@ -27,6 +27,22 @@ def emit_approximate(e: Emitter, op: Op) -> None:
     function, a = Approximated.of(op).function, e.value(op.args[0])
     own = _OWN.get(function) if op.type == "f32" else None
     e.define(op, own(e.t, a) if own is not None else _expanded(e.t, op, a))
+
+
+def emit_flush(e: Emitter, op: Op) -> None:
+    """Emit `flush`. Of an approximate function it is the hardware's instruction, which flushes what it takes and what it gives: nothing is scaled."""
+    of = _made_by(op.args[0], "approximate")
+    name = _FLUSHING.get(Approximated.of(of).function) if of is not None and of.type == "f32" else None
+    if of is None or name is None:
+        floats.emit_float(e, op)
+        return
+    flushed = _made_by(of.args[0], "flush")
+    x = of.args[0] if flushed is None else flushed.args[0]
+    e.define(op, e.t.call("float", name, ("float", e.value(x))))
+
+
+def _made_by(value: Value, name: str) -> Op | None:
+    return value if isinstance(value, Op) and value.name == name else None
 
 
 def _expanded(t: Code, op: Op, a: str) -> str:
@@ -80,4 +96,13 @@ def _sqrt(t: Text, x: str) -> str:
 
 _OWN = {"ex2": _ex2, "lg2": _lg2, "rcp": _rcp, "rsqrt": _rsqrt, "sqrt": _sqrt}
 
-OPERATIONS = {"approximate": emit_approximate}
+_FLUSHING = {
+    "ex2": "llvm.amdgcn.exp2.f32",
+    "lg2": "llvm.amdgcn.log.f32",
+    "rcp": "llvm.amdgcn.rcp.f32",
+    "rsqrt": "llvm.amdgcn.rsq.f32",
+    "sqrt": "llvm.amdgcn.sqrt.f32",
+}
+"""The instructions themselves, for `.ftz`."""
+
+OPERATIONS = {"approximate": emit_approximate, "flush": emit_flush}

@@ -16,6 +16,7 @@ import numpy as np
 
 from anywarp.frameworks.export import converting, inputs, judging, loading
 from anywarp.frameworks.export.problems import CONVERSION, INPUTS, problem
+from anywarp.numerics import bounds
 
 SEED = 0
 
@@ -137,7 +138,7 @@ class _Comparison:
         floats = [
             str(each.dtype).removeprefix("torch.") for each in module.state_dict().values() if each.is_floating_point()
         ]
-        self._rounding = max((judging.ROUNDING.get(name, 0.0) for name in floats), default=0.0)
+        self._rounding = max((bounds.roundoff(name) for name in floats if not name.startswith("float8")), default=0.0)
 
     def at(self, sizes: Mapping[str, int]) -> Case:
         """Compare at these sizes of the axes."""

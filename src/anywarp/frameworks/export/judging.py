@@ -1,9 +1,7 @@
 """How far two right answers may lie apart: from the type's rounding, the lengths of the sums, and what PyTorch itself loses.
 
-Two orders of one sum of K terms differ by at most 2 lam sqrt(K) u S with probability 1 - p (probabilistic rounding analysis: Ipsen and Zhou,
-arXiv 1906.10465, where lam = sqrt(2 ln(2 N / p)) for N results). Over a network K is the sum of the lengths of all its sums, each other
-operator counted as one, and S the largest result. Sums that cancel lose more: so what PyTorch loses in the model's type against float64 is measured,
-and three times that is allowed, too.
+The bound is `numerics.bounds.assumed`: over a network K is the sum of the lengths of all its sums, each other operator counted as one, and S the
+largest result. Sums that cancel lose more: so what PyTorch loses in the model's type against float64 is measured, and three times that is allowed, too.
 """
 
 # pyright: basic
@@ -17,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from anywarp.frameworks.export.inputs import Array
+from anywarp.numerics import bounds
+from anywarp.numerics.magnitudes import largest
+from anywarp.numerics.operation import Operation
 
-ROUNDING = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 FAILING = 1e-3
 """The probability of a false alarm that the bound is made for."""
 NULL_FACTOR = 3.0
@@ -91,19 +91,12 @@ def judge(output: str, found: Array, wanted: Array, exact: Array | None, sums: i
         return Verdict(output, dtype, float(np.count_nonzero(found != wanted)), 0.0, "exact")
     if not wanted.size:
         return Verdict(output, dtype, 0.0, 0.0, "no elements")
-    scale = _largest(wanted)
-    u = max(rounding, ROUNDING[dtype])
-    lam = math.sqrt(2 * math.log(2 * wanted.size / FAILING))
-    formula = 2 * lam * math.sqrt(sums) * u * scale
+    u = max(rounding, bounds.roundoff(dtype))
+    formula = bounds.assumed(Operation(reduction=sums), wanted.size, FAILING, rounding=u).magnitude * largest(wanted)
     lost = 0.0 if exact is None else _difference(wanted.astype(np.float64), exact)
     bound = max(formula, NULL_FACTOR * lost) if math.isfinite(lost) else formula
     why = "rounding" if bound == formula else "what PyTorch loses, times 3"
     return Verdict(output, dtype, _difference(found, wanted), bound, why)
-
-
-def _largest(values: Array) -> float:
-    finite = np.abs(values[np.isfinite(values)].astype(np.float64))
-    return float(finite.max()) if finite.size else 0.0
 
 
 def _difference(a: Array, b: Array) -> float:

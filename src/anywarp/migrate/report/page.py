@@ -6,18 +6,15 @@ anything or to run any script but its own.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import jinja2
 from markupsafe import Markup, escape
 
-from anywarp import __version__
+from anywarp import pages
 from anywarp.migrate.assess import Assessment
 from anywarp.migrate.effort import HOW, places
 from anywarp.migrate.findings import ANSWERS, Answer, Finding
@@ -59,10 +56,7 @@ class Bar:
 
 def report(assessment: Assessment, summary: Summary, new: Sequence[bool] | None = None) -> str:
     """Return the page."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )  # fmt: skip
-    environment.filters["count"] = lambda n: f"{n:,}"
+    environment = pages.environment(_HERE)
     environment.filters["shorten"] = shorten  # pyright: ignore[reportArgumentType]
     environment.filters["ticks"] = _ticks
     environment.globals["place"] = place  # pyright: ignore[reportArgumentType]
@@ -75,7 +69,6 @@ def report(assessment: Assessment, summary: Summary, new: Sequence[bool] | None 
         answers=ANSWERS,
         kinds=KINDS,
         how=HOW,
-        version=__version__,
         date=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         paths=[visible(path) for path in assessment.plan.paths],
         options=target_arguments(assessment.plan.target),
@@ -89,9 +82,8 @@ def report(assessment: Assessment, summary: Summary, new: Sequence[bool] | None 
         more_blockers=max(0, len(summary.blockers) - MOST_BLOCKERS),
         problems=assessment.problems[:MOST_PROBLEMS],
         data=_data(assessment.findings, new),
-        style=(_HERE / "page.css").read_text(encoding="utf-8"),
         script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        script_hash=pages.digest(script),
         compared=new is not None,
     )
 

@@ -58,8 +58,9 @@ def hook(name):
 
 
 def hidden():
-    """Execute the sitecustomize that this one hides, if there is one, as Python would have."""
-    places = [place for place in sys.path if place != HERE]
+    """Execute the sitecustomize that this one hides, if there is one, as Python would have: those before it have been executed."""
+    places = sys.path[sys.path.index(HERE) + 1 :] if HERE in sys.path else sys.path
+    places = [place for place in places if place != HERE]
     for finder in sys.meta_path:
         spec = finder.find_spec("sitecustomize", places)
         if spec is not None and spec.loader is not None:

@@ -449,14 +449,15 @@ HIP(hipDeviceGetAttribute)(int* out, hipDeviceAttribute_t attribute, int ordinal
 }
 HIP(hipDeviceGetLimit)(size_t* value, enum hipLimit_t limit) {
   NEED_DEVICES();
-  if (!value) return done(hipErrorInvalidValue);
-  if (limit > hipLimitMallocHeapSize) return done(hipErrorUnsupportedLimit);
+  if (!value || limit > hipLimitMallocHeapSize) return done(hipErrorInvalidValue);
+  if (limit == hipLimitPrintfFifoSize) return done(hipErrorUnsupportedLimit);  // HIP 6.4.3
   *value = current_device()->limits[limit];
   return done(hipSuccess);
 }
 HIP(hipDeviceSetLimit)(enum hipLimit_t limit, size_t value) {
   NEED_DEVICES();
-  if (limit > hipLimitMallocHeapSize) return done(hipErrorUnsupportedLimit);
+  if (limit > hipLimitMallocHeapSize) return done(hipErrorInvalidValue);
+  if (limit == hipLimitPrintfFifoSize) return done(hipErrorUnsupportedLimit);
   current_device()->limits[limit] = value;
   return done(hipSuccess);
 }

@@ -379,7 +379,7 @@ static hipMemoryType type_of(const Allocation& it) {
 }
 HIP(hipPointerGetAttributes)(hipPointerAttribute_t* out, const void* address) {
   NEED_DEVICES();
-  if (!out) return done(hipErrorInvalidValue);
+  if (!out || !address) return done(hipErrorInvalidValue);
   Allocation* it = containing(address);
   *out = {};
   if (!it) {  // HIP 6: memory that is not known is of no type, and that is no error

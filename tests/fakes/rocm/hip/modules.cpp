@@ -544,7 +544,8 @@ HIP(hipFuncGetAttribute)(int* out, hipFunction_attribute attribute, hipFunction_
     case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
       *out = static_cast<int>(facts.lds);
       break;
-    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:  // HIP 6.4.3 writes nothing
+      break;
     case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
       *out = 0;
       break;

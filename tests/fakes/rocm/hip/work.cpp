@@ -249,6 +249,13 @@ static bool broken_by_asking(Stream* stream) {
   return broken(stream);
 }
 
+// HIP 6.4.3: who asks after an event breaks the capture of the stream where it was recorded last,
+// before the capture or in it.
+static bool broken_by_asking(Event* event) {
+  bool asked = event->stream && event->stream->alive && broken_by_asking(event->stream);
+  return asked || event->graph;
+}
+
 bool forbidden_by_capture() {
   if (t_capture_mode == hipStreamCaptureModeRelaxed) return false;
   bool found = false;
@@ -341,7 +348,8 @@ HIP(hipStreamQuery)(hipStream_t handle) {
   WorkRef last;
   {
     STREAM(stream, handle);
-    if (broken_by_asking(stream)) return done(hipErrorStreamCaptureUnsupported);
+    if (broken_by_asking(stream) || forbidden_by_capture())
+      return done(hipErrorStreamCaptureUnsupported);
     last = stream->last;
   }
   return done(progress(last) ? hipSuccess : hipErrorNotReady);
@@ -551,6 +559,7 @@ HIP(hipEventRecordWithFlags)(hipEvent_t handle, hipStream_t where, unsigned flag
     if (!event) return done(hipErrorInvalidHandle);
     if (flags > hipEventRecordExternal) return done(hipErrorInvalidValue);
     if (event->device != stream->device) return done(hipErrorInvalidHandle);
+    event->stream = stream;
     if (capturing(stream)) {
       event->graph = stream->graph;
       event->capture_id = stream->capture_id;
@@ -583,7 +592,7 @@ HIP(hipEventSynchronize)(hipEvent_t handle) {
   std::atomic<uint64_t>* shared = nullptr;
   {
     EVENT(event, handle);
-    if (event->graph) return done(hipErrorCapturedEvent);
+    if (broken_by_asking(event)) return done(hipErrorCapturedEvent);
     work = event->work;
     shared = event->work ? nullptr : event->shared;
   }
@@ -595,7 +604,7 @@ HIP(hipEventQuery)(hipEvent_t handle) {
   WorkRef work;
   {
     EVENT(event, handle);
-    if (event->graph) return done(hipErrorCapturedEvent);
+    if (broken_by_asking(event)) return done(hipErrorCapturedEvent);
     work = event->work;
     if (!work && event->shared && event->shared[1] < event->shared[0])
       return done(hipErrorNotReady);
@@ -706,6 +715,7 @@ HIP(hipStreamBeginCaptureToGraph)(hipStream_t handle, hipGraph_t graph, const hi
   if (!is_object(graph)) return done(hipErrorInvalidValue);
   stream->capture = hipStreamCaptureStatusActive;
   stream->origin = true;
+  stream->captured_by = gettid();
   stream->mode = mode;
   stream->capture_id = next_number();
   stream->graph = reinterpret_cast<Graph*>(graph);
@@ -729,6 +739,8 @@ HIP(hipStreamEndCapture)(hipStream_t handle, hipGraph_t* out) {
   if (!out) return done(hipErrorInvalidValue);
   if (!capturing(stream) && !broken(stream)) return done(hipErrorIllegalState);
   if (!stream->origin) return done(hipErrorStreamCaptureUnmatched);
+  if (stream->mode != hipStreamCaptureModeRelaxed && stream->captured_by != gettid())
+    return done(hipErrorStreamCaptureWrongThread);
   Graph* graph = stream->graph;
   if (broken(stream)) {  // CLR before its pull 6509 of May 2026: nothing else is put right
     stream->origin = false;
@@ -736,17 +748,21 @@ HIP(hipStreamEndCapture)(hipStream_t handle, hipGraph_t* out) {
     impl_hipGraphDestroy(reinterpret_cast<hipGraph_t>(graph));
     return done(hipErrorStreamCaptureInvalidated);
   }
-  // Every end of a joined stream must have come back.
-  bool unjoined = false;
+  // Every end of a joined stream must have come back; where one has not, HIP 6.4.3 leaves all of
+  // them captured, and hands the graph out.
+  *out = reinterpret_cast<hipGraph_t>(graph);
+  std::vector<Stream*> joined;
   for (Stream* each : queue().streams) {
     if (each == stream || each->graph != graph || !capturing(each)) continue;
-    unjoined = unjoined || !reaches(stream->ends, each->ends);
+    if (!reaches(stream->ends, each->ends)) return done(hipErrorStreamCaptureUnjoined);
+    joined.push_back(each);
+  }
+  for (Stream* each : joined) {
     each->capture = hipStreamCaptureStatusNone;
     each->graph = nullptr;
   }
   stream->capture = hipStreamCaptureStatusNone;
   stream->graph = nullptr;
   stream->origin = false;
-  *out = unjoined ? nullptr : reinterpret_cast<hipGraph_t>(graph);
-  return done(unjoined ? hipErrorStreamCaptureUnjoined : hipSuccess);
+  return done(hipSuccess);
 }

@@ -97,6 +97,7 @@ struct Stream : Object {
   std::vector<Node*> ends;  // what the next captured node depends on
   std::vector<hipGraphNode_t> shown_ends;
   bool origin = false;
+  pid_t captured_by = 0;  // the thread
   uint64_t capture_id = 0;
 };
 
@@ -104,7 +105,8 @@ struct Event : Object {
   Device* device = nullptr;
   unsigned flags = 0;
   WorkRef work;
-  Graph* graph = nullptr;  // recorded while capturing
+  Stream* stream = nullptr;  // where it was recorded last
+  Graph* graph = nullptr;    // recorded while capturing
   uint64_t capture_id = 0;
   std::vector<Node*> ends;
   // Of an event that processes share: how often it was recorded, and the newest record that is

@@ -1,0 +1,1 @@
+"""What moves the traffic: one file per way, behind one protocol (`driver.py`)."""

@@ -1,0 +1,1 @@
+"""The report of a rollout: `facts.py` gathers, `page.py` draws."""

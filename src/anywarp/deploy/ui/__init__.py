@@ -1,0 +1,1 @@
+"""A local web page over what was kept: assessments, verifications, measurements, costs, and rollouts in progress."""

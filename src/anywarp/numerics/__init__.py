@@ -1,0 +1,1 @@
+"""Numbers as devices hold them, and how far two right answers may lie apart."""
