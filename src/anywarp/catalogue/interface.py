@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from pycparser import c_ast, c_generator, c_parser
 
@@ -161,7 +162,7 @@ def _walk(node: c_ast.Node) -> Iterable[c_ast.Node]:
     while pending:
         current = pending.pop()
         yield current
-        pending += [child for _, child in current.children()]
+        pending += [child for _, child in cast("tuple[tuple[str, c_ast.Node], ...]", current.children())]
 
 
 def _number(enum: c_ast.Enum) -> None:

@@ -123,7 +123,7 @@ def _manifest(place: Place, path: Path, prefix: str) -> dict[str, Any]:
 def _names(found: Any) -> list[str]:
     if found is None:
         return []
-    items = cast("list[Any]", found) if isinstance(found, list) else [None]
+    items: list[Any] = cast("list[Any]", found) if isinstance(found, list) else [None]
     plain = all(isinstance(n, str) and n.replace("-", "").isalnum() and n.isascii() and len(n) < 100 for n in items)
     if not plain or len(set(items)) != len(items):
         raise damaged("bundle.json", "the names of its parts are none")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from anywarp import __version__
 from anywarp.check.numbers.causes import CAUSES
@@ -119,11 +119,6 @@ def _read_comparison(found: Mapping[str, Any] | None) -> Comparison | None:
 
 def _read(kind: type[Made], found: Mapping[str, Any]) -> Made:
     """Make one of our records of what a mapping says of its fields; a float that JSON lacked is NaN."""
-    chosen = {f.name: found[f.name] for f in fields(kind) if f.name in found}  # pyright: ignore[reportArgumentType]
-    return kind(
-        **{
-            f.name: math.nan if chosen[f.name] is None and f.type == "float" else chosen[f.name]
-            for f in fields(kind)
-            if f.name in chosen
-        }
-    )  # pyright: ignore[reportArgumentType]
+    types: dict[str, Any] = {f.name: f.type for f in fields(cast("Any", kind))}
+    missing = {name: math.nan for name, type in types.items() if type == "float" and found.get(name, 0) is None}
+    return kind(**{name: found[name] for name in types if name in found} | missing)

@@ -88,7 +88,8 @@ def _completion(url: str, prompt: str, content: bytes) -> Completion:
         choice = cast("dict[str, Any]", parse(content, "the answer")["choices"][0])
         found = cast("dict[str, Any]", choice["logprobs"])
         tokens = [str(each) for each in found["tokens"]]
-        top = [{str(t): float(p) for t, p in (each or {}).items()} for each in found["top_logprobs"]]
+        likeliest = cast("list[dict[str, Any] | None]", found["top_logprobs"])
+        top = [{str(t): float(p) for t, p in (each or {}).items()} for each in likeliest]
         chosen = [None if each is None else float(each) for each in found["token_logprobs"]]
     except AnywarpError as error:
         raise _no(url, error.diagnostic.message) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from anywarp.check.bundle import Bundle, limits
 from anywarp.check.bundle.documents import parse
@@ -95,7 +95,7 @@ def _cut(each: Completion, count: int) -> Completion:
 def _positions(each: Completion, tokens: tuple[str, ...]) -> list[TopPosition]:
     """Return positions, of which the reference's token is the one that follows; its own log-probability where it is known."""
     return [
-        TopPosition(dict[int | str, float](top), token, top.get(token, chosen if own == token else None))
+        TopPosition(cast("dict[int | str, float]", top), token, top.get(token, chosen if own == token else None))
         for top, chosen, own, token in zip(each.top, each.chosen, each.tokens, tokens)
         if top
     ]
