@@ -37,6 +37,7 @@ def verify(sides: Sides, step: Callable[[int, int], None] = lambda done, total: 
         spoken = spoken or language.measure(each) or {}
         told = each
     if not layers:
+        refuse_other_weights(sides)  # a replay computes nothing of another model
         text = "nothing of the recording was computed here: no module has the name of a recorded one"
         help = "verify the command that was recorded; the names are in bundle.json, under models"
         raise AnywarpError(Diagnostic("V013", text, help=help))
