@@ -95,6 +95,7 @@ def test_a_command_that_fails_is_not_timed(place, capsys, command, said):
     assert status == 2 and out == "" and "V034" in err and said in err and kept(place) == []
 
 
+@pytest.mark.long  # what is steady, and where warm-up ends, other work on the machine decides
 @pytest.mark.torch
 def test_warm_up_is_found_and_left_out_of_a_models_times(place, capsys):
     arguments = ["net.py:Sleeper", "--input", "x:f32[batch,4]", "--batch", "1,3", "--seconds", 0.5, "--html", "r.html"]
