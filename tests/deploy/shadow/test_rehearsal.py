@@ -17,7 +17,7 @@ pytestmark = pytest.mark.torch
 @pytest.fixture
 def modules(monkeypatch):
     """The example's modules by name, imported from its folder and forgotten again."""
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    torch = pytest.importorskip("torch", reason="this machine has no torch")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     before = set(sys.modules)
