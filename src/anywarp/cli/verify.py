@@ -135,7 +135,7 @@ def _keep(report: Report, bundle: Path, words: tuple[str, ...], endpoint: str | 
                 "verify",
                 as_json.report(report),
                 model=f"{of} against {bundle.name}"[:2000],
-                device=report.about.get("target", ""),
+                device=report.about.get("device, here", ""),
                 dtype=min(dtypes) if len(dtypes) == 1 else "",
             )
         )
