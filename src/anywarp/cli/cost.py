@@ -35,13 +35,12 @@ def command(
     """
     from anywarp.check.cost import costing, level
     from anywarp.check.cost import prices as price_files
-    from anywarp.check.store import Run, opened
+    from anywarp.check.store import Run, opened, read
     from anywarp.cli.report_file import check_writable
-    from anywarp.cli.results import read_all
 
     check_writable(html)
     wanted, given = level.parse(limits), price_files.read(prices)
-    both = [[run for text in texts for run in read_all(text)] for texts in (sources, targets)]
+    both = [[run for text in texts for run in read(text)] for texts in (sources, targets)]
     today = datetime.datetime.now(datetime.timezone.utc).date()
     found = costing.compare(both[0], both[1], given, wanted, anyway, today)
     run = Run("cost", found, model=both[0][0].model, device=f"{given.source.name} : {given.target.name}")

@@ -9,11 +9,11 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
-from anywarp.check.store import KINDS, Run, opened
+from anywarp.check.store import KINDS, Run, opened, read
 
 COLUMNS = ("id", "time", "kind", "device", "model", "dtype", "form", "p50_ms", "p99_ms", "per_second", "machine", "digest", "marks")  # fmt: skip
 
@@ -137,31 +137,12 @@ def remove_command(identities: Sequence[str]) -> int:
 
 def find(text: str) -> Run:
     """Return the result of an id, or the only one in a JSON file; AnywarpError (V032)."""
-    found = read_all(text)
+    found = read(text)
     if len(found) == 1:
         return found[0]
     from anywarp.check.store.problems import UNKNOWN, problem
 
     raise problem(UNKNOWN, f"{text} holds {len(found)} results", "name one by its id")
-
-
-def read_all(text: str) -> list[Run]:
-    """Return the result of an id, or all that a JSON file holds; AnywarpError (V032)."""
-    from anywarp.check.store import run as runs
-    from anywarp.check.store.problems import UNKNOWN, problem
-
-    path = Path(text)
-    if not path.is_file():
-        with opened() as store:
-            return [store.get(text)]
-    if path.stat().st_size > runs.LONGEST * 4:
-        raise problem(UNKNOWN, f"{text} is too large for results")
-    try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise problem(UNKNOWN, f"{text} cannot be read as results: {error}") from None
-    several = cast("list[Any]", content if isinstance(content, list) else [content])
-    return [runs.from_json(each, text) for each in several]
 
 
 def _row(run: Run) -> dict[str, Any]:

@@ -7,6 +7,7 @@
 """
 
 from anywarp.check.store.database import Store, opened
+from anywarp.check.store.reading import read
 from anywarp.check.store.run import KINDS, Run, here
 
-__all__ = ["KINDS", "Run", "Store", "here", "opened"]
+__all__ = ["KINDS", "Run", "Store", "here", "opened", "read"]
