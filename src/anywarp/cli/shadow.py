@@ -18,11 +18,16 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 @click.option("--gateway", metavar="URL", help="Where everything is sent, if a gateway divides the traffic; its answers say in x-anywarp-side who answered.")  # fmt: skip
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where observations and the control file lie (default: with the rollout's state).")  # fmt: skip
 @click.option("--sample", type=click.FloatRange(0, 1), help="The share of requests that is replayed.")
+@click.option(
+    "--noise",
+    type=click.FloatRange(0, 1),
+    help="The share of replays that goes to the side that answered, whose own noise it measures.",
+)
 @click.option("--gpu-seconds-per-minute", "budget", type=click.FloatRange(0), help="The most that replays may take of the target.")  # fmt: skip
 @click.option("--grace", default=30.0, show_default=True, type=click.FloatRange(0, 3600), help="Seconds that requests have to end in at the end.")  # fmt: skip
 def command(
     plan: Path | None, source: tuple[str, ...], target: tuple[str, ...], listen: str | None, gateway: str | None, folder: Path | None,
-    sample: float | None, budget: float | None, grace: float,
+    sample: float | None, noise: float | None, budget: float | None, grace: float,
 ) -> int:  # fmt: skip
     """Answer callers from the source, byte for byte, and hold the target's answers to the same requests against it.
 
@@ -62,6 +67,8 @@ def command(
         options = replace(options, host=host.strip("[]"), port=int(port))
     if sample is not None:
         options = replace(options, sample=sample)
+    if noise is not None:
+        options = replace(options, noise=noise)
     if budget is not None:
         options = replace(options, gpu_seconds_per_minute=budget)
     cut = serve(options, _say(database), grace)

@@ -26,7 +26,7 @@ def run(test):
 @contextlib.asynccontextmanager
 async def shadow(folder, source, target, *more):
     """Run `anywarp shadow`; yields its port and its process."""
-    command = [sys.executable, "-m", "anywarp", "shadow", "--folder", str(folder), "--listen", "127.0.0.1:0", "--sample", "1"]  # fmt: skip
+    command = [sys.executable, "-m", "anywarp", "shadow", "--folder", str(folder), "--listen", "127.0.0.1:0", "--sample", "1", "--noise", "0"]  # fmt: skip
     command += [
         "--source",
         f"http://127.0.0.1:{source}",
