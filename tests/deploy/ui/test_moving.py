@@ -6,8 +6,7 @@ from anywarp.deploy.rollout import plan_file
 from anywarp.deploy.rollout.state import State
 from anywarp.deploy.ui import moving, site
 from anywarp.diagnostics import AnywarpError
-
-from ..rollout.plans import text
+from deploy.rollout.plans import text
 
 VERDICT = {
     "gate": 0, "name": "errors", "scope": "to 512 <b>", "result": "fail", "source": 300, "target": 31, "estimate": 0.3, "lower": 0.2, "upper": None,
