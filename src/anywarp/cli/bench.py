@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anywarp import settings
-from anywarp.cli.report_file import check_writable
+from anywarp.cli.report_file import check_writable, write
 
 if TYPE_CHECKING:
     from anywarp.check.bench.cell import Cell
@@ -217,15 +217,3 @@ def _show(outcomes: Sequence[Outcome], style: str, output: Path | None, html: Pa
 
 def _marked(run: Run) -> bool:
     return bool(run.result.get("marks"))
-
-
-def write(path: Path, text: str) -> None:
-    """Write a text; AnywarpError (L001)."""
-    from anywarp.diagnostics import AnywarpError, Diagnostic
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise AnywarpError(
-            Diagnostic("L001", f"{path} cannot be written: {error.strerror}", help="choose another place")
-        ) from None

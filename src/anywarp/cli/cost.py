@@ -48,7 +48,7 @@ def command(
         store.add(run)
     if html is not None:
         from anywarp.check.cost.page import page
-        from anywarp.cli.bench import write
+        from anywarp.cli.report_file import write
 
         write(html, page(run))
     if style == "json":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.cli.report_file import write
 
 
 @click.command("report")
@@ -27,7 +27,8 @@ def command(trace: Path, top: int, form: str, html: Path | None) -> int:
     if html is not None:
         from anywarp.runtime.timeline import page
 
-        _write(html, page(read, trace.name))
+        write(html, page(read, trace.name))
+        click.echo(f"anywarp: the time line is in {html}", err=True)
     summary = summarise(read)
     if form == "json":
         print(json.dumps(summary.as_json(), indent=2))
@@ -39,13 +40,3 @@ def command(trace: Path, top: int, form: str, html: Path | None) -> int:
         if table(title, head, lines, left=(-1,)):
             print()
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise AnywarpError(
-            Diagnostic("L001", f"{path} cannot be written: {error.strerror}", help="choose another place")
-        ) from error
-    click.echo(f"anywarp: the time line is in {path}", err=True)

@@ -13,6 +13,17 @@ def check_writable(report: Path | None) -> None:
         if report is not None:
             report.open("a").close()
     except OSError as error:
-        raise AnywarpError(
-            Diagnostic("L001", f"the report {report} cannot be written: {error.strerror}", help="choose another place")
-        ) from error
+        raise unwritable(f"the report {report}", error) from error
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text; AnywarpError (L001)."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise unwritable(str(path), error) from error
+
+
+def unwritable(what: str, error: OSError) -> AnywarpError:
+    """Return what is to be raised where a file cannot be written."""
+    return AnywarpError(Diagnostic("L001", f"{what} cannot be written: {error.strerror}", help="choose another place"))

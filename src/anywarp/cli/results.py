@@ -57,7 +57,7 @@ def show_command(identity: str, style: str, html: Path | None) -> int:
     if html is not None:
         from anywarp.check.bench.page import page
         from anywarp.check.cost.page import page as cost_page
-        from anywarp.cli.bench import write
+        from anywarp.cli.report_file import write
 
         write(html, cost_page(run) if run.kind == "cost" else page([run]))
     if style == "json":
@@ -118,7 +118,7 @@ def export_command(style: str, kind: str | None, output: Path | None) -> int:
     if output is None:
         click.echo(text, nl=False)
     else:
-        from anywarp.cli.bench import write
+        from anywarp.cli.report_file import write
 
         write(output, text)
     return 0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anywarp.cli.report_file import unwritable, write
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def report_command(file: Path, output: Path | None, style: str) -> int:
         click.echo(json.dumps(told.as_json(), indent=1))
         return 0
     place = output or Path(f"{read.plan.name}.html")
-    _write(place, page.page(told))
+    write(place, page.page(told))
     click.echo(f"anywarp rollout: the report is in {place}", err=True)
     return 0
 
@@ -276,17 +277,6 @@ def _write_new(file: Path, schema: bool) -> int:
     except FileExistsError:
         raise AnywarpError(Diagnostic("L001", f"{file} is there already", help="choose another place")) from None
     except OSError as error:
-        raise AnywarpError(
-            Diagnostic("L001", f"{file} cannot be written: {error.strerror}", help="choose another place")
-        ) from error
+        raise unwritable(str(file), error) from error
     click.echo(f"anywarp rollout: wrote {file}", err=True)
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise AnywarpError(
-            Diagnostic("L001", f"{path} cannot be written: {error.strerror}", help="choose another place")
-        ) from error

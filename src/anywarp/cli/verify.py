@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from anywarp.check.bundle import Bundle
@@ -63,7 +63,7 @@ def command(
     Exit code 0: it does; 1: it does not; 2: it could not be told.
     """
     from anywarp.check.bundle import open_bundle
-    from anywarp.cli.report_file import check_writable
+    from anywarp.cli.report_file import check_writable, write
 
     check_writable(html)
     status = 0
@@ -89,7 +89,10 @@ def command(
     if form == "text":
         click.echo(f"kept as {kept}")
     if html is not None:
-        _write(html, report)
+        from anywarp.check.numbers import page
+
+        write(html, page.page(report))
+        click.echo(f"anywarp: the report is in {html}", err=True)
     if status:
         text = f"the command ended with exit code {status}: what it computed until then is what was compared"
         click.echo(Diagnostic("V012", text, help="run it by itself to see why").as_text(), err=True)
@@ -139,17 +142,6 @@ def _keep(report: Report, bundle: Path, words: tuple[str, ...], endpoint: str | 
                 dtype=min(dtypes) if len(dtypes) == 1 else "",
             )
         )
-
-
-def _write(path: Path, report: Report) -> None:
-    from anywarp.check.numbers import page
-
-    try:
-        path.write_text(page.page(report), encoding="utf-8")
-    except OSError as error:
-        problem = Diagnostic("L001", f"{path} cannot be written: {error.strerror}", help="choose another place")
-        raise AnywarpError(problem) from error
-    click.echo(f"anywarp: the report is in {path}", err=True)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -102,8 +103,10 @@ def postgresql(tmp_path_factory):
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found or shutil.which("su") is None or os.getuid() != 0:
         pytest.skip("PostgreSQL's server is not installed")
-    folder, port = Path(f"/tmp/anywarp-postgresql-{os.getpid()}"), free_port()
-    folder.mkdir(mode=0o700)
+    folder, port = (
+        Path(tempfile.mkdtemp(prefix="anywarp-postgresql-")),
+        free_port(),
+    )  # below pytest's folder postgres may not go
     shutil.chown(folder, "postgres", "postgres")
 
     def as_postgres(command):
