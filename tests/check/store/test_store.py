@@ -217,3 +217,21 @@ def test_json_that_is_no_run_is_refused(text):
 
 def test_keys_do_not_hang_on_the_order_of_what_was_asked():
     assert key_of(a=1, b={"x": 1, "y": 2}) == key_of(b={"y": 2, "x": 1}, a=1) != key_of(a=1, b={"x": 1, "y": 3})
+
+
+def test_runs_are_counted_and_found_by_a_text_as_a_plain_search_does(tmp_path):
+    with Store(tmp_path / "r.sqlite") as store:
+        for kind, model, device in (
+            ("bench", "Net_a", "cpu"),
+            ("verify", "100%", "hip gfx942"),
+            ("bench", "net_B", "cuda"),
+        ):
+            store.add(Run(kind, {}, model=model, device=device, machine="m", dtype="float32"))
+        everything = store.list()
+        for kind in ("", "bench", "cost"):
+            for text in ("", "NET", "_", "%", "gfx9", "cpu\nm", "float32", "'", "nothing"):
+                fields = ["\n".join((r.id, r.model, r.device, r.machine, r.dtype)).lower() for r in everything]
+                wanted = [
+                    r.id for r, words in zip(everything, fields) if kind in ("", r.kind) and text.lower() in words
+                ]
+                assert [r.id for r in store.list(kind, text=text)] == wanted and store.count(kind, text) == len(wanted)

@@ -29,6 +29,7 @@ APPLICATION = 0x61777273
 
 VERSION = 2
 _MAPPINGS = ("result", "versions", "flags")
+_WITH_TEXT = "(? = '' OR instr(lower(id || char(10) || model || char(10) || device || char(10) || machine || char(10) || dtype), lower(?)))"
 _STEPS: dict[int, tuple[str, ...]] = {
     1: (
         "CREATE TABLE runs(id TEXT PRIMARY KEY, kind TEXT NOT NULL, time REAL NOT NULL, machine TEXT NOT NULL, device TEXT NOT NULL,"
@@ -97,14 +98,20 @@ class Store:
             raise problem(UNKNOWN, f"{what} {identity!r}{many}", "`anywarp results list` shows them")
         return (exact or found)[0]
 
-    def list(self, kind: str = "", model: str = "", limit: int = 1000) -> list[Run]:
-        """Return the newest runs, newest first; of a kind and of a model, where such are named."""
+    def list(self, kind: str = "", model: str = "", limit: int = 1000, text: str = "") -> list[Run]:
+        """Return the newest runs, newest first; of a kind, of a model, and with a text (see `count`), where such are named."""
         return list(
             self._rows(
-                "WHERE (? = '' OR kind = ?) AND (? = '' OR model = ?) ORDER BY time DESC, rowid DESC LIMIT ?",
-                *(kind, kind, model, model, limit),
+                f"WHERE (? = '' OR kind = ?) AND {_WITH_TEXT} AND (? = '' OR model = ?) ORDER BY time DESC, rowid DESC LIMIT ?",
+                *(kind, kind, text, text, model, model, limit),
             )
         )
+
+    def count(self, kind: str = "", text: str = "") -> int:
+        """Return how many runs there are of a kind, and whose id, model, device, machine or dtype contains a text (ASCII letters of either case)."""
+        with self._told():
+            query = f"SELECT count(*) FROM runs WHERE (? = '' OR kind = ?) AND {_WITH_TEXT}"
+            return int(self._db.execute(query, (kind, kind, text, text)).fetchone()[0])
 
     def latest(self, key: str) -> Run | None:
         """Return the newest run with this key: what was asked for was measured then. None where it never was."""

@@ -42,16 +42,10 @@ def results(asked: Mapping[str, str]) -> str:
     kind, text = asked.get("kind", ""), asked.get("text", "")[:200]
     kind = kind if kind in TITLES else ""
     with opened() as store:
-        found = [r for r in store.list(kind, limit=100_000) if _matches(r, text)]
-    rows = [(run, headline(run)) for run in found[:_MOST]]
-    more = len(found) if len(found) > _MOST else 0
+        found, all = store.list(kind, limit=_MOST, text=text), store.count(kind, text)
+    rows = [(run, headline(run)) for run in found]
+    more = all if all > len(found) else 0
     return _page("results.html", runs=rows, more=more, asked={"kind": kind, "text": text})
-
-
-def _matches(run: Run, text: str) -> bool:
-    return not text or any(
-        text.lower() in each.lower() for each in (run.id, run.model, run.device, run.machine, run.dtype)
-    )
 
 
 def result(identity: str, changes: bool) -> str:
@@ -135,8 +129,8 @@ def _run(identity: str) -> Run:
 
 
 def _some(store: Store, kind: str, most: int) -> tuple[list[tuple[Run, Any]], int]:
-    found = store.list(kind, limit=1000)
-    return [(run, headline(run)) for run in found[:most]], len(found) if len(found) > most else 0
+    found, all = store.list(kind, limit=most), store.count(kind)
+    return [(run, headline(run)) for run in found], all if all > len(found) else 0
 
 
 def _listed(values: Mapping[str, Any]) -> str:
