@@ -13,6 +13,7 @@ from pathlib import Path
 
 from anywarp import settings
 from anywarp.devices.facts import Fact
+from anywarp.devices.hip.kernel_files import line, text
 from anywarp.devices.hip.tables import first_with, products
 from anywarp.devices.hip.topology import Processor, processors
 
@@ -47,7 +48,7 @@ def cards_on_bus(root: Path = Path("/")) -> tuple[str, ...]:
         folders = sorted((root / "sys/bus/pci/devices").iterdir())
     except OSError:
         return ()
-    return tuple(f.name for f in folders if _line(f / "vendor") == VENDOR and _line(f / "class")[:6] in CLASSES)
+    return tuple(f.name for f in folders if line(f / "vendor") == VENDOR and line(f / "class")[:6] in CLASSES)
 
 
 def in_container(root: Path = Path("/")) -> bool:
@@ -55,13 +56,13 @@ def in_container(root: Path = Path("/")) -> bool:
     if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
         return True
     words = ("docker", "kubepods", "containerd", "libpod", "lxc")
-    return any(word in _text(root / "proc/1/cgroup") for word in words)
+    return any(word in text(root / "proc/1/cgroup") for word in words)
 
 
 def _driver(root: Path) -> Iterator[Fact]:
     module = root / "sys/module/amdgpu"
     if module.exists():
-        version = _line(module / "version")
+        version = line(module / "version")
         yield Fact("rocm", "driver", "ok", f"amdgpu {version}".strip() if version else "amdgpu of the kernel itself")
         return
     mend = "sudo modprobe amdgpu; if there is no such module: sudo apt install amdgpu-dkms (of AMD's packages), then reboot"
@@ -132,7 +133,7 @@ def _iommu(root: Path, found: tuple[Processor, ...]) -> Iterator[Fact]:
     """With several GPUs that talk to each other, an IOMMU that translates their traffic costs speed or hangs RCCL."""
     if len(found) < 2 or not _names(root / "sys/class/iommu"):
         return
-    if "iommu=pt" in _text(root / "proc/cmdline").split():
+    if "iommu=pt" in text(root / "proc/cmdline").split():
         yield Fact("rocm", "iommu", "ok", "passes traffic through (iommu=pt)")
         return
     mend = "add iommu=pt to the kernel's command line (GRUB_CMDLINE_LINUX in /etc/default/grub, sudo update-grub) and reboot"
@@ -151,14 +152,3 @@ def _names(path: Path) -> list[str]:
         return sorted(os.listdir(path))
     except OSError:
         return []
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
-
-
-def _line(path: Path) -> str:
-    return _text(path).strip()

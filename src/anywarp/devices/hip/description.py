@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from anywarp.devices.hip.kernel_files import line, text
 from anywarp.devices.hip.software import LIBRARIES, find_rocm
 from anywarp.devices.hip.topology import NODES, architecture_of
 
@@ -24,13 +25,13 @@ def describe(root: Path = Path("/")) -> dict[str, Any]:
     """Return versions of kernel, driver and ROCm's libraries, and KFD's properties of each GPU. Never raises; what cannot be read is not there."""
     module = root / "sys/module/amdgpu"
     rocm = find_rocm(root)
-    parameters = {name: said for name in _PARAMETERS if (said := _line(module / "parameters" / name))}
+    parameters = {name: said for name in _PARAMETERS if (said := line(module / "parameters" / name))}
     return {
         "kernel": platform.release(),
         "distribution": _distribution(root),
         "driver": {
-            "version": _line(module / "version"),
-            "source": _line(module / "srcversion"),
+            "version": line(module / "version"),
+            "source": line(module / "srcversion"),
             "parameters": parameters,
         },
         "firmware": _firmware(root),
@@ -42,14 +43,14 @@ def describe(root: Path = Path("/")) -> dict[str, Any]:
 
 
 def _distribution(root: Path) -> str:
-    found = re.search(r'^PRETTY_NAME="?([^"\n]*)', _text(root / "etc/os-release"), re.MULTILINE)
+    found = re.search(r'^PRETTY_NAME="?([^"\n]*)', text(root / "etc/os-release"), re.MULTILINE)
     return found[1] if found else ""
 
 
 def _firmware(root: Path) -> list[dict[str, str]]:
     """Return the firmware of each card as amdgpu tells it (`fw_version` in sysfs)."""
     cards = sorted((root / "sys/class/drm").glob("card*/device/fw_version"))
-    return [{each.name.removesuffix("_fw_version"): _line(each) for each in sorted(card.iterdir())} for card in cards]
+    return [{each.name.removesuffix("_fw_version"): line(each) for each in sorted(card.iterdir())} for card in cards]
 
 
 def _libraries(folder: Path) -> list[str]:
@@ -64,22 +65,11 @@ def _libraries(folder: Path) -> list[str]:
 def _gpus(nodes: Path) -> list[dict[str, int | str]]:
     out: list[dict[str, int | str]] = []
     for folder in sorted(nodes.glob("[0-9]*"), key=lambda path: path.name.zfill(9)):
-        pairs = (line.split() for line in _text(folder / "properties").splitlines())
+        pairs = (each.split() for each in text(folder / "properties").splitlines())
         facts: dict[str, int | str] = {
             pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal() and pair[0] not in PRIVATE
         }
         version = facts.get("gfx_target_version", 0)
         if version:
-            out.append({"architecture": architecture_of(int(version)), "name": _line(folder / "name"), **facts})
+            out.append({"architecture": architecture_of(int(version)), "name": line(folder / "name"), **facts})
     return out
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
-
-
-def _line(path: Path) -> str:
-    return _text(path).strip()
