@@ -262,7 +262,7 @@ Ratios are ours to clang's: below 1 we execute less. *Instructions* compute or m
 *Waves* per SIMD, by the documented rules. What has a slash is ours / clang's.
 
 Where the ratios come from, by the names of the instructions: `expf` and `logf` are NVIDIA's, spelled out in the PTX, where clang has ROCm's, which lean on the hardware's logarithm
-and power (`blackscholes`); on gfx942 clang pairs multiplications of f32 (V_PK_FMA_F32 and its sisters), which we do not (`nbody`, `blackscholes`, `layernorm`). NVIDIA's compiler
+and power (`blackscholes`). NVIDIA's compiler
 unrolls loops that clang leaves (`rmsnorm`), and what it makes of shuffles we do by swizzles and moves between lanes, where HIP's go through shared memory's crossbar (DS_BPERMUTE).
 The untuned kernels and the products of `mma.sync`, which have no counterpart as HIP source, were not counted.
 """

@@ -206,3 +206,13 @@ def test_a_butterfly_exchanges_lanes_without_computing_addresses():
         "ld.global.u32 %r3, [%rd1]; shfl.sync.bfly.b32 %r4, %r3, 16, 0x100f, -1; st.global.u32 [%rd1], %r4;"
     )
     assert not [n for n in names(machine(narrow, "gfx942")) if "swizzle" in n]
+
+
+def test_two_products_of_float32_are_one_instruction_where_the_card_has_such():
+    body = """mul.wide.u32 %rd3, %r2, 8; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3;
+      ld.global.v2.f32 {%f1, %f2}, [%rd1]; ld.global.v2.f32 {%f3, %f4}, [%rd2];
+      fma.rn.f32 %f5, %f1, %f3, %f1; fma.rn.f32 %f6, %f2, %f4, %f2; mul.f32 %f5, %f5, %f3; mul.f32 %f6, %f6, %f4;
+      st.global.v2.f32 [%rd1], {%f5, %f6};"""
+    paired = {"v_pk_fma_f32", "v_pk_mul_f32"}
+    assert paired <= set(names(machine(module(body), "gfx942")))
+    assert not paired & set(names(machine(module(body), "gfx1100")))  # RDNA 3 has no such instructions (its ISA, chapter 16)
