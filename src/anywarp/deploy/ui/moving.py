@@ -16,7 +16,7 @@ from anywarp.deploy.rollout.report.facts import PHASES
 from anywarp.deploy.rollout.state import Event, Row, State
 from anywarp.deploy.rollout.units import in_words, percent
 from anywarp.deploy.ui import codes
-from anywarp.deploy.ui.shown import Headline, Mark
+from anywarp.check.headlines import Headline, Mark
 from anywarp.diagnostics import AnywarpError
 
 _MARKS: dict[str, Mark] = {"asking": "warn", "held": "warn", "reverting": "bad", "reverted": "bad", "done": "good"}
