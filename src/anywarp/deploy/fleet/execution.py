@@ -42,7 +42,7 @@ def execute(task: Task, anywarp: Sequence[str], tied: bool = False) -> Outcome:
         found = _results(results)
     kept = named(outcome, found)
     done = found and (code in _DONE or (task.verb == "assess" and code == 2))
-    return kept if done and not why else replace(outcome, why=why or _why(code, bool(found)))
+    return kept if done and not why else replace(outcome, why=why or _why(code, outcome.said, bool(found)))
 
 
 def _command(task: Task, anywarp: Sequence[str]) -> list[str]:
@@ -90,10 +90,11 @@ def _results(path: Path) -> list[Run]:
         return store.list()[::-1]
 
 
-def _why(code: int, results: bool) -> str:
+def _why(code: int, said: str, results: bool) -> str:
     if code < 0:
         return f"it was ended by signal {-code} ({signal.Signals(-code).name})"
-    return f"it ended with exit code {code}" + ("" if results else " and left no result")
+    problem = next((line for line in said.splitlines() if "error[" in line), "")
+    return f"it ended with exit code {code}" + ("" if results else " and left no result") + (f": {problem[:500]}" if problem else "")  # fmt: skip
 
 
 def _tail(path: Path) -> str:
