@@ -146,6 +146,29 @@ def report_command(file: Path, html: Path | None, style: str) -> int:
     return _told(read, tasks, style, html, keep=False)
 
 
+@command.command("assess")
+@click.argument("place", metavar="LIST|FOLDER", type=click.Path(path_type=Path, exists=True))
+@click.option("--target", default="hip", show_default=True, help="cpu, cuda, hip, or hip with an architecture: hip:gfx942.")  # fmt: skip
+@click.option("--rocm", help="The release of ROCm that the target has (default: the newest known).")
+@click.option("--exclude", multiple=True, help="Skip what matches this pattern, written as in .gitignore.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Members that are read side by side (default: the processors).")  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Assess again what is known, too.")
+@click.option("--top", type=click.IntRange(1, 100_000), default=40, show_default=True, help="Rows of the table.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the report as one page, too.")
+@_FORMAT
+def assess_command(
+    place: Path, target: str, rocm: str | None, exclude: tuple[str, ...], jobs: int | None, fresh: bool, top: int, html: Path | None, style: str
+) -> int:  # fmt: skip
+    """Assess all repositories, images and namespaces of a list or a folder, and say in which order they move, and why.
+
+    Exit code 0: assessed; 1: something has no path; 2: else, where something could not be assessed.
+    """
+    from anywarp.cli.fleet_organisation import run
+
+    check_writable(html)
+    return run(place, target, rocm, exclude, jobs, fresh, top, html, style)
+
+
 @command.command("task", hidden=True)
 @click.argument("batch", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("number", type=click.IntRange(0, 1_000_000))
