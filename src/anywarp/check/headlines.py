@@ -10,6 +10,7 @@ from anywarp.check.store import Run
 
 Mark = Literal["good", "warn", "bad", "none"]
 
+
 @dataclass(frozen=True, slots=True)
 class Headline:
     """What came out, in a line: a word for its mark ("" for none), and a sentence."""

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,14 +80,18 @@ def run_command(file: Path, fresh: bool, again: bool, html: Path | None, style: 
         left = tasks if fresh else [t for t in tasks if t.key in folder.done() or store.latest(t.key) is None]
         runners = {machine.name: runner_of(machine, folder) for machine in read.plan.machines}
         drive = Drive(left, read.plan.attempts, folder, runners, _tell)
-        _tell(f"{len(tasks):,} tasks, {drive.known() + len(tasks) - len(left):,} of them known; results meet in {folder.place}")
+        _tell(
+            f"{len(tasks):,} tasks, {drive.known() + len(tasks) - len(left):,} of them known; results meet in {folder.place}"
+        )
         try:
             wait = _EVERY
             while drive.step():
                 time.sleep(wait)
                 wait = min(wait * 1.2, _EVERY if "here" in {m.kind for m in read.plan.machines} else _SLOWEST)
         except KeyboardInterrupt:
-            click.echo("\nstopped; `anywarp fleet run` goes on from here. Jobs of clusters go on by themselves", err=True)
+            click.echo(
+                "\nstopped; `anywarp fleet run` goes on from here. Jobs of clusters go on by themselves", err=True
+            )
             return 130
         finally:
             for runner in runners.values():
@@ -173,8 +178,9 @@ def assess_command(
 @click.argument("batch", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("number", type=click.IntRange(0, 1_000_000))
 @click.option("--tied", is_flag=True, help="End the task when standard input ends.")
+@click.option("--in", "folder", type=click.Path(file_okay=False), help="Run it in this folder instead of its own.")
 @click.option("--print", "printed", is_flag=True, help="Print what it came to, for a log, instead of writing it beside the batch.")  # fmt: skip
-def task_command(batch: Path, number: int, tied: bool, printed: bool) -> int:
+def task_command(batch: Path, number: int, tied: bool, folder: str | None, printed: bool) -> int:
     """Run one task of a batch: what schedulers start."""
     from anywarp.deploy.fleet import outcome as outcomes
     from anywarp.deploy.fleet.execution import execute, own_words
@@ -182,22 +188,24 @@ def task_command(batch: Path, number: int, tied: bool, printed: bool) -> int:
 
     read = read_batch(batch)
     if number >= len(read.tasks):
-        raise AnywarpError(Diagnostic("Y145", f"{batch} has {len(read.tasks)} tasks, and none with the number {number}"))
-    task = read.tasks[number]
+        raise AnywarpError(
+            Diagnostic("Y145", f"{batch} has {len(read.tasks)} tasks, and none with the number {number}")
+        )
+    task = read.tasks[number] if folder is None else replace(read.tasks[number], folder=folder)
     if printed:
         outcome = execute(task, own_words(), tied)
         for line in outcomes.as_lines(outcome):
             click.echo(line)
-        return int(outcome.failed)
-    folder = Folder(batch.absolute().parent.parent)
-    with folder.held(task.key) as free:
+        return 0  # what came out is told, also of one that failed
+    place = Folder(batch.absolute().parent.parent)
+    with place.held(task.key) as free:
         if not free:
             click.echo("another process runs this task", err=True)
             return 1
-        if task.key in folder.done():
+        if task.key in place.done():
             return 0
         outcome = execute(task, own_words(), tied)
-        folder.write(outcome, read.id)
+        place.write(outcome, read.id)
     return int(outcome.failed)
 
 
@@ -221,7 +229,11 @@ def _told(read: ReadPlan, tasks: list[Task], style: str, html: Path | None, keep
 def _keep(found: Facts, made: str) -> None:
     from anywarp.check.store import Run, opened
 
-    kept: dict[str, Any] = {"tasks": len(found.rows), "done": found.count("done"), "failed": found.count("failed", "damaged")}
+    kept: dict[str, Any] = {
+        "tasks": len(found.rows),
+        "done": found.count("done"),
+        "failed": found.count("failed", "damaged"),
+    }
     with opened() as store:
         store.add(Run("fleet", {**kept, "page": made}, model=found.name))
 
@@ -251,8 +263,8 @@ def _show(found: Facts) -> None:
 
 def _read(file: Path) -> tuple[ReadPlan, list[Task]]:
     from anywarp.deploy.checked_yaml import FileErrors
-    from anywarp.deploy.fleet.plan import read
     from anywarp.deploy.fleet.expansion import tasks_of
+    from anywarp.deploy.fleet.plan import read
 
     try:
         found = read(file)

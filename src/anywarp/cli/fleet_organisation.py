@@ -32,7 +32,9 @@ def run(
     """Assess, show and keep; return the exit code."""
     members = _read(place)
     order = Order(parse_target(target, rocm or NEWEST), exclude, jobs or cpu_count(), fresh)
-    key = key_of(organisation=members.name, place=str(place.absolute()), target=str(order.target), exclude=list(exclude))
+    key = key_of(
+        organisation=members.name, place=str(place.absolute()), target=str(order.target), exclude=list(exclude)
+    )
     with opened() as store, told("anywarp fleet") as say:
         found = assess_all(members, order, store, lambda done, total: say(f"assessed {done:,} of {total:,}"))
         made = report(members.name, str(order.target), found.told, members.needs, found.lost)
@@ -60,7 +62,9 @@ def run(
 def show(made: Report, top: int) -> None:
     """Print the order as a table, each row with its reasons below it."""
     click.echo(f"anywarp fleet: {made.name}, for {made.target}")
-    click.echo(f"{sum(len(row.units) for row in made.rows):,} to move, {made.days}; {made.gpus:,} GPUs become free; {made.stuck:,} wait for what has no path\n")
+    click.echo(
+        f"{sum(len(row.units) for row in made.rows):,} to move, {made.days}; {made.gpus:,} GPUs become free; {made.stuck:,} wait for what has no path\n"
+    )
     for row in made.rows[:top]:
         names = shorten(" + ".join(unit.name for unit in row.units), 100)
         click.echo(f"{row.number:4}. {names} ({row.units[0].kind}): {row.days}, risk {row.risk}")

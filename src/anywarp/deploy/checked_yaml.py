@@ -31,17 +31,13 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Form(Generic[M]):
-    """A kind of file: its model, the code of its mistakes, what one is called (`plan`), and what helps who has none, or a wrong one.
-
-    `tag` is the key by which its unions choose.
-    """
+    """A kind of file: its model, the code of its mistakes, what one is called (`plan`), and what helps who has none, or a wrong one."""
 
     model: type[M]
     code: str
     what: str
     first: str
     keys: str
-    tag: str = "kind"
 
 
 class FileErrors(AnywarpError):
@@ -118,7 +114,10 @@ def _compose(source: Source, form: Form[Any]) -> Node:
         raise FileErrors(
             [
                 Diagnostic(
-                    form.code, f"not YAML: {marked.problem or marked.context}", source=source, span=Span(place, place + 1)
+                    form.code,
+                    f"not YAML: {marked.problem or marked.context}",
+                    source=source,
+                    span=Span(place, place + 1),
                 )
             ]
         ) from None
@@ -237,6 +236,7 @@ def _words(error: Any, form: Form[Any]) -> str:
     if error["type"] == "extra_forbidden":
         return f"is no key of a {form.what} at this place"
     if error["type"] in ("union_tag_not_found", "union_tag_invalid"):
-        return f"needs a `{form.tag}`, one of {error['ctx'].get('expected_tags', '').replace(chr(39), '') or 'those that its page describes'}"
+        chosen = {name: str(text).replace("'", "") for name, text in error["ctx"].items()}
+        return f"needs a `{chosen['discriminator']}`, one of {chosen.get('expected_tags') or 'those that its page describes'}"
     message = str(error["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]

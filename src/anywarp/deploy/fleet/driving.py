@@ -108,7 +108,9 @@ class Drive:
         except AnywarpError as error:
             if error.diagnostic.code != RUNNER:
                 raise
-            self._silent[machine] = self._silent.get(machine, PATIENCE - 1) + 1  # one that has never answered has no patience
+            self._silent[machine] = (
+                self._silent.get(machine, PATIENCE - 1) + 1
+            )  # one that has never answered has no patience
             if self._silent[machine] >= PATIENCE:
                 raise problem(RUNNER, f"{machine}: {error.diagnostic.message}", error.diagnostic.help) from None
             self.tell(f"{machine} does not answer, which is tried again: {error.diagnostic.message}")

@@ -21,7 +21,9 @@ def tasks_of(read: ReadPlan) -> list[Task]:
     made: list[Task] = []
     digests: dict[tuple[str, ...], str] = {}
     for entry in read.plan.entries:
-        names = [machine.name for machine in read.plan.machines if entry.machines is None or machine.name in entry.machines]
+        names = [
+            machine.name for machine in read.plan.machines if entry.machines is None or machine.name in entry.machines
+        ]
         for axes in _points(entry.axes):
             for machine in names:
                 if len(made) >= MOST_TASKS:
@@ -62,7 +64,9 @@ def _words(entry: Entry, axes: Mapping[str, str]) -> tuple[tuple[str, ...], tupl
 
 def _bench(entry: Bench, axes: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     words = ["bench", f"--seconds={entry.seconds:g}"]
-    words += [f"--{name}={value}" if name in ("device", "dtype") else f"--axis={name}={value}" for name, value in axes.items()]
+    words += [
+        f"--{name}={value}" if name in ("device", "dtype") else f"--axis={name}={value}" for name, value in axes.items()
+    ]
     words += [f"--input={text}" for text in entry.input]
     words += [f"--weights={entry.weights}"] if entry.weights is not None else []
     words += [f"--{n}={getattr(entry, n)}" for n in ("threads", "ranks", "processes") if n in entry.model_fields_set]
@@ -101,5 +105,3 @@ def tree_digest(root: Path) -> str:
             line = f"{os.path.relpath(place, root)}\0{status.st_size}\0{status.st_mtime_ns}\n"
             digest.update(os.fsencode(line))
     return digest.hexdigest()[:32]
-
-

@@ -57,7 +57,11 @@ class Folder:
             file = (self.place / "driven").open("a")
         with file:
             if not _locked(file):
-                raise problem(FOLDER, f"another `anywarp fleet run` drives {self.place}", "`anywarp fleet status` shows how far it is")
+                raise problem(
+                    FOLDER,
+                    f"another `anywarp fleet run` drives {self.place}",
+                    "`anywarp fleet status` shows how far it is",
+                )
             yield
 
     @contextlib.contextmanager

@@ -43,7 +43,9 @@ class Outcome:
 def as_text(outcome: Outcome) -> str:
     """Return the outcome as JSON."""
     names = ("key", "exit", "machine", "began", "seconds", "why", "said")
-    return json.dumps({name: getattr(outcome, name) for name in names} | {"runs": [run.as_json() for run in outcome.runs]})
+    return json.dumps(
+        {name: getattr(outcome, name) for name in names} | {"runs": [run.as_json() for run in outcome.runs]}
+    )
 
 
 def from_text(text: str, source: str) -> Outcome:
@@ -54,7 +56,13 @@ def from_text(text: str, source: str) -> Outcome:
         known = {name: value[name] for name in ("key", "machine", "why", "said")}
         if not all(isinstance(each, str) for each in known.values()):
             raise ValueError("a part of it is of the wrong kind")
-        outcome = Outcome(exit=int(value["exit"]), began=float(value["began"]), seconds=float(value["seconds"]), runs=tuple(found), **known)
+        outcome = Outcome(
+            exit=int(value["exit"]),
+            began=float(value["began"]),
+            seconds=float(value["seconds"]),
+            runs=tuple(found),
+            **known,
+        )
     except AnywarpError:
         raise
     except (KeyError, TypeError, ValueError, RecursionError) as error:

@@ -162,7 +162,7 @@ class Verify(_Entry):
     command: Program
     null: Word | None = None
     precise: bool = False
-    axes: dict[Literal["device"], Values] = Field(default_factory=dict)
+    axes: dict[Literal["device"], Values] = Field(default_factory=dict[Literal["device"], Values])
 
 
 class Assess(_Entry):
@@ -171,7 +171,7 @@ class Assess(_Entry):
     verb: Literal["assess"]
     tree: Word = Field(min_length=1)
     exclude: Words = ()
-    axes: dict[Literal["target", "rocm"], Values] = Field(default_factory=dict)
+    axes: dict[Literal["target", "rocm"], Values] = Field(default_factory=dict[Literal["target", "rocm"], Values])
 
 
 Entry = Annotated[Bench | Verify | Assess, Field(discriminator="verb")]

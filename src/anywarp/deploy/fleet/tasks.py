@@ -12,6 +12,9 @@ ANYWARP = "{anywarp}"
 """Stands in a task's words for those that start anywarp where it runs."""
 
 
+VERBS = ("bench", "verify", "assess")
+
+
 @dataclass(frozen=True)
 class Task:
     """One run of a verb: `words` come behind those that start anywarp; `seconds` is the most that it may take; `gpus` of the kind of `device`."""
@@ -42,10 +45,13 @@ def from_json(value: Any) -> Task:
     try:
         known = {each.name: value[each.name] for each in fields(Task)}
         known["words"] = tuple(known["words"])
+        texts: list[Any] = [known[name] for name in ("key", "entry", "verb", "machine", "folder", "device")]
+        if not all(isinstance(text, str) for text in (*texts, *known["words"], *known["axes"].values())):
+            raise ValueError("a part of it is no text")
+        known["seconds"], known["gpus"] = float(known["seconds"]), int(known["gpus"])
         task = Task(**known)
-        good = all(isinstance(word, str) for word in (task.key, task.entry, task.verb, task.machine, task.folder, *task.words))
-        if not (good and task.verb in ("bench", "verify", "assess") and task.key.isalnum()):
-            raise ValueError("a part of it is of the wrong kind")
-    except (KeyError, TypeError, ValueError) as error:
+        if task.verb not in VERBS or not task.key.isalnum():
+            raise ValueError("its verb or its key is none")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise problem(DAMAGED, f"what was to be a task is none: {type(error).__name__}: {error}"[:300]) from None
     return task

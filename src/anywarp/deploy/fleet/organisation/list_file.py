@@ -105,7 +105,11 @@ def read(place: Path) -> Members:
         listed = checked_yaml.parse(checked_yaml.text_of(place, FORM), str(place), FORM)
         found, name, needs = _listed(listed, place.absolute().parent), listed.name, dict(listed.needs)
     if not found:
-        raise problem(LIST, f"{place} holds nothing to assess", "list repositories, images or namespaces, or give a folder that holds some")
+        raise problem(
+            LIST,
+            f"{place} holds nothing to assess",
+            "list repositories, images or namespaces, or give a folder that holds some",
+        )
     if len(found) > MOST:
         raise problem(LIST, f"{place} holds more than {MOST:,} members", "divide it")
     return Members(visible(name), tuple(sorted(_named(found), key=lambda one: one.name)), needs)
@@ -140,7 +144,9 @@ def _in_folder(folder: Path) -> list[Member]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
-        raise problem(LIST, f"{visible(str(folder))} cannot be read: {error.strerror}", "give a folder or a list") from None
+        raise problem(
+            LIST, f"{visible(str(folder))} cannot be read: {error.strerror}", "give a folder or a list"
+        ) from None
     found: list[Member] = []
     for entry in entries:
         if entry.name.startswith(".") or entry.is_symlink():
@@ -165,7 +171,10 @@ def _is_layout(folder: Path) -> bool:
 def _named(found: list[Member]) -> list[Member]:
     """Give members with the same name their kind beside it; AnywarpError (Y146) where that is not enough."""
     names = [one.name for one in found]
-    made = [one if names.count(one.name) == 1 else Member(one.kind, f"{one.name} ({one.kind})", one.place, one.context) for one in found]
+    made = [
+        one if names.count(one.name) == 1 else Member(one.kind, f"{one.name} ({one.kind})", one.place, one.context)
+        for one in found
+    ]
     names = [one.name for one in made]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise problem(LIST, f"two members are called {twice}", "give one of them a `name:` in the list")

@@ -22,7 +22,9 @@ from anywarp.migrate.tree import read, walk
 
 MOST_FILES, MOST_BYTES, MOST_NAMES = 2000, 1 << 20, 500
 _FIXED = ("pyproject.toml", "setup.cfg", "setup.py", ".gitmodules", "CMakeLists.txt")
-_GIT = re.compile(r"(?:git\+)?(?:(?:https?|ssh|git)://(?:[^@\s/]+@)?|git@)([A-Za-z0-9.-]+)(?::\d+/|[:/])([\w./~-]+?)(?:\.git)?(?=[@#\s\"')]|$)")
+_GIT = re.compile(
+    r"(?:git\+)?(?:(?:https?|ssh|git)://(?:[^@\s/]+@)?|git@)([A-Za-z0-9.-]+)(?::\d+/|[:/])([\w./~-]+?)(?:\.git)?(?=[@#\s\"')]|$)"
+)
 _MODULE = re.compile(r"^\s*url\s*=\s*(\S+)", re.MULTILINE)
 _FETCHED = re.compile(r"\bGIT_REPOSITORY\s+\"?(\S+?)[\"\s)]")
 _NAME = re.compile(r"^[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?$")
@@ -32,7 +34,9 @@ Names = set[str]
 """`image:registry/team/base`, `guess:base`, `package:our-lib`, `repository:host/team/lib`, `workload:k8s:Deployment/x`."""
 
 
-def of_facts(facts: Sequence[tuple[str, Use]], deployments: Iterable[Deployment], member: str, kind: str) -> tuple[Names, Names]:
+def of_facts(
+    facts: Sequence[tuple[str, Use]], deployments: Iterable[Deployment], member: str, kind: str
+) -> tuple[Names, Names]:
     """Return what the facts of an assessment say is offered, and wanted."""
     offered, wanted = set[str](), set[str]()
     for path, use in facts:
@@ -117,12 +121,17 @@ def _setup(text: str) -> tuple[Names, Names]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "setup":
             for word in node.keywords:
-                texts = [one.value for one in ast.walk(word.value) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
                 if word.arg == "name":
-                    offered |= _package("".join(texts[:1]))
+                    offered |= _package("".join(_texts(word.value)[:1]))
                 elif word.arg in ("install_requires", "extras_require", "setup_requires"):
-                    wanted += texts
+                    wanted += _texts(word.value)
     return offered, _wanted(wanted)
+
+
+def _texts(value: ast.expr) -> list[str]:
+    """Return the strings of lists, without the keys of a dictionary."""
+    keys = {id(key) for node in ast.walk(value) if isinstance(node, ast.Dict) for key in node.keys}
+    return [n.value for n in ast.walk(value) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in keys]
 
 
 def _wanted(texts: Iterable[str]) -> Names:

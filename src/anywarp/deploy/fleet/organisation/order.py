@@ -71,7 +71,10 @@ def order(nodes: Iterable[Node]) -> list[Group]:
 
 def _grouped(by_name: Mapping[str, Node]) -> list[_Group]:
     """Return the circles, each thing in one group, with what groups need of each other; by name."""
-    needs = {name: sorted(need for need in node.needs if need in by_name and need != name) for name, node in sorted(by_name.items())}
+    needs = {
+        name: sorted(need for need in node.needs if need in by_name and need != name)
+        for name, node in sorted(by_name.items())
+    }
     groups = [_Group(tuple(sorted(names))) for names in circles(needs)]
     groups.sort(key=lambda group: group.names)
     of = {name: number for number, group in enumerate(groups) for name in group.names}
@@ -150,7 +153,9 @@ def _made(number: int, groups: Sequence[_Group], members: Sequence[Node], behind
     needs = sorted(name for other in group.needs for name in groups[other].names)
     users = sorted(name for other in group.users for name in groups[other].names)
     gpus = sum(node.gpus for node in members)
-    return Group(group.names, tuple(needs), tuple(users), gpus, behind, days, round(behind / max(days, LEAST_DAYS), 6), stuck)
+    return Group(
+        group.names, tuple(needs), tuple(users), gpus, behind, days, round(behind / max(days, LEAST_DAYS), 6), stuck
+    )
 
 
 def _chosen(groups: Sequence[_Group], made: Mapping[int, Group], risk: Mapping[int, int]) -> list[int]:

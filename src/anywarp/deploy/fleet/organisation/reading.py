@@ -56,7 +56,11 @@ def told(result: Assessment, summary: Summary, file: File, kind: str) -> dict[st
         "findings": len(result.findings),
         "answers": {share.answer: share.findings for share in summary.shares if share.findings},
         "days": _range(summary.days),
-        "rest": {"findings": len(rest), "days": _range(sum_of(days_of(rest).values())), "blockers": _blockers(blockers_of(rest))},
+        "rest": {
+            "findings": len(rest),
+            "days": _range(sum_of(days_of(rest).values())),
+            "blockers": _blockers(blockers_of(rest)),
+        },
         "blockers": _blockers(summary.blockers),
         "offers": names.several(offered),
         "wants": names.several(wanted),
@@ -87,7 +91,9 @@ def _gpus(identity: str, path: str, result: Assessment) -> int:
     """Return how many GPUs a workload is given: what its containers ask for in all copies, or the most that a batch script's options name."""
     kind, _, name = identity.partition(":")
     if kind == "slurm":
-        asked = [f.use.detail("value") for f in result.findings if f.path == path and f.use.subject.startswith("slurm.g")]
+        asked = [
+            f.use.detail("value") for f in result.findings if f.path == path and f.use.subject.startswith("slurm.g")
+        ]
         return max((int(found[1]) for text in asked if (found := _LAST_NUMBER.search(text))), default=0)
     counts = [u.detail("gpus", "0") for _, u in result.facts if u.subject == "deploy.workload" and u.name == name]
     return max((int(text) for text in counts if text.isdecimal()), default=0)

@@ -102,7 +102,9 @@ def _reasons(group: Group, units: Mapping[str, Unit], places: Mapping[str, int])
     if len(own) > 1:
         found.append(f"{len(own)} that need each other in a circle move together")
     if group.users:
-        found.append(f"before {_listed([f'{name} (row {places[name]})' for name in group.users])}, which {'needs' if len(group.users) == 1 else 'need'} it")
+        found.append(
+            f"before {_listed([f'{name} (row {places[name]})' for name in group.users])}, which {'needs' if len(group.users) == 1 else 'need'} it"
+        )
     if group.needs:
         things = {name: thing for unit in own for name, thing in unit.needs}
         needed = [f"{name} (row {places[name]}: {_THINGS[things[name].partition(':')[0]]})" for name in group.needs]
@@ -116,7 +118,11 @@ def _worth(group: Group) -> str:
     if group.gpus:
         rest = group.behind - group.gpus
         return f"frees {_gpus(group.gpus)}" + (f", and {rest} more wait for it" if rest else "")
-    return f"{_gpus(group.behind)} of what needs it wait{'s' if group.behind == 1 else ''} for it" if group.behind else "frees no GPU that is known"
+    return (
+        f"{_gpus(group.behind)} of what needs it wait{'s' if group.behind == 1 else ''} for it"
+        if group.behind
+        else "frees no GPU that is known"
+    )
 
 
 def _gpus(count: int) -> str:
@@ -127,7 +133,9 @@ def _hindered(group: Group, own: Sequence[Unit], units: Mapping[str, Unit]) -> l
     stays = [each for unit in own for each in unit.stays]
     if stays:
         where = stays[0]
-        return [f"comes late, for it has no path yet: {_listed([each['name'] for each in stays])} ({where['path']}:{where['line']})"]
+        return [
+            f"comes late, for it has no path yet: {_listed([each['name'] for each in stays])} ({where['path']}:{where['line']})"
+        ]
     if group.stuck:
         stuck = [name for name in group.needs if units[name].stays] or list(group.needs)
         return [f"comes late, for what it needs has no path yet: {_listed(stuck)}"]
@@ -151,8 +159,12 @@ def changes(before: Mapping[str, Any], now: Report) -> tuple[str, ...]:
     found = [f"new in the list: {name}" for name in sorted(has - had)]
     found += [f"no longer in the list: {name}" for name in sorted(had - has)]
     both = had & has
-    found += [f"new blocker in {unit}: {new[unit, which]}" for unit, which in sorted(new.keys() - old.keys()) if unit in both]
-    found += [f"gone from {unit}: {old[unit, which]}" for unit, which in sorted(old.keys() - new.keys()) if unit in both]
+    found += [
+        f"new blocker in {unit}: {new[unit, which]}" for unit, which in sorted(new.keys() - old.keys()) if unit in both
+    ]
+    found += [
+        f"gone from {unit}: {old[unit, which]}" for unit, which in sorted(old.keys() - new.keys()) if unit in both
+    ]
     return tuple(found)
 
 

@@ -76,7 +76,9 @@ def assess_all(
     return found
 
 
-def _read(left: Sequence[tuple[Member, File, str]], order: Order, store: Store, found: Found, step: Callable[[], None]) -> None:
+def _read(
+    left: Sequence[tuple[Member, File, str]], order: Order, store: Store, found: Found, step: Callable[[], None]
+) -> None:
     asked: dict[str, Any] = {
         "target": order.title(), "rocm": order.target.rocm or NEWEST, "exclude": list(order.exclude), "keep": order.keep,
         "kinds": {member.name: member.kind for member, _, _ in left},
@@ -114,7 +116,15 @@ def _dumped(member: Member, place: Path) -> str:
     if kubectl is None:
         return "there is no kubectl on the path"
     place.parent.mkdir()
-    command = [kubectl, f"--context={member.context}", f"--namespace={member.name}", "--request-timeout=60s", "get", LIVE, "--output=yaml"]
+    command = [
+        kubectl,
+        f"--context={member.context}",
+        f"--namespace={member.name}",
+        "--request-timeout=60s",
+        "get",
+        LIVE,
+        "--output=yaml",
+    ]
     try:
         with place.open("wb") as out:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, timeout=120)
@@ -135,10 +145,21 @@ def _key(member: Member, file: File, order: Order) -> str:
         status = place.stat()
         content = f"{status.st_size} {status.st_mtime_ns}"
     where = member.place or member.context
-    return key_of(member=member.name, kind=member.kind, where=where, content=content, target=str(order.target), exclude=list(order.exclude), by=__version__)
+    return key_of(
+        member=member.name,
+        kind=member.kind,
+        where=where,
+        content=content,
+        target=str(order.target),
+        exclude=list(order.exclude),
+        by=__version__,
+    )
 
 
 def problems(found: Found) -> list[Diagnostic]:
     """Return the members that could not be assessed as problems."""
     help = "assess it alone (`anywarp assess PATH`) to see why; the others are in the report"
-    return [Diagnostic(MEMBER, f"{name} could not be assessed: {why}", help=help) for name, why in sorted(found.lost.items())]
+    return [
+        Diagnostic(MEMBER, f"{name} could not be assessed: {why}", help=help)
+        for name, why in sorted(found.lost.items())
+    ]

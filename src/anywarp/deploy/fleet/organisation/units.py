@@ -74,7 +74,9 @@ def _units(name: str, told: Told) -> list[Unit]:
     return made
 
 
-def _unit(name: str, kind: str, member: str, of: Told, gpus: int, offers: frozenset[str], wants: frozenset[str]) -> Unit:
+def _unit(
+    name: str, kind: str, member: str, of: Told, gpus: int, offers: frozenset[str], wants: frozenset[str]
+) -> Unit:
     low, high = of["days"]
     return Unit(name, kind, member, gpus, (float(low), float(high)), tuple(of["answers"]), tuple(of["blockers"]), int(of["unread"]), offers, wants)  # fmt: skip
 
@@ -128,4 +130,6 @@ def outside(units: Sequence[Unit]) -> list[tuple[str, int]]:
         for want in unit.wants:
             if want.startswith("image:") and not _offered(want, offering):
                 counts[want] = counts.get(want, 0) + 1
-    return sorted(((name.partition(":")[2], n) for name, n in counts.items() if n > 1), key=lambda one: (-one[1], one[0]))
+    return sorted(
+        ((name.partition(":")[2], n) for name, n in counts.items() if n > 1), key=lambda one: (-one[1], one[0])
+    )

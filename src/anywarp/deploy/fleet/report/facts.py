@@ -13,6 +13,7 @@ from anywarp.deploy.fleet.outcome import Outcome
 from anywarp.deploy.fleet.tasks import Task
 from anywarp.diagnostics import AnywarpError
 
+_NOTHING = Headline("none", "", "")
 State = Literal["done", "failed", "running", "waiting", "damaged"]
 
 
@@ -23,7 +24,7 @@ class Row:
     task: Task
     state: State
     result: str = ""
-    headline: Headline = Headline("none", "", "")
+    headline: Headline = _NOTHING
     attempts: int = 0
     why: str = ""
     said: str = ""

@@ -13,5 +13,8 @@ def page(facts: Facts) -> str:
     """Return the page."""
     made = pages.environment(Path(__file__).parent)
     made.filters["shortened"] = shorten  # pyright: ignore[reportArgumentType]
-    axes = {entry: list(dict.fromkeys(name for row in rows for name in row.task.axes)) for entry, rows in facts.entries().items()}
+    axes = {
+        entry: list(dict.fromkeys(name for row in rows for name in row.task.axes))
+        for entry, rows in facts.entries().items()
+    }
     return made.get_template("page.html").render(facts=facts, entries=facts.entries(), axes=axes)

@@ -47,7 +47,9 @@ class HereRunner:
                 return Seen("waiting")
             process = self._processes[batch.id, number] = self._started(batch, number)
         code = process.poll()
-        return Seen("running") if code is None else Seen("ended", f"the process that ran it ended with exit code {code}")
+        return (
+            Seen("running") if code is None else Seen("ended", f"the process that ran it ended with exit code {code}")
+        )
 
     def _started(self, batch: Batch, number: int) -> subprocess.Popen[bytes]:
         words = ["fleet", "task", "--tied", str(self._folder.batch_place(batch.id)), str(number)]

@@ -72,10 +72,14 @@ class SlurmRunner:
             known = _states(_ask("squeue", "-h", "-r", "-t", "all", "-j", ticket, "-o", "%K|%T"))
         except _Gone:
             known = {}
-        ended = {number for number in range(len(batch.tasks)) if number not in known or _state(known[number]) == "ended"}
+        ended = {
+            number for number in range(len(batch.tasks)) if number not in known or _state(known[number]) == "ended"
+        }
         reasons = self._reasons(ticket) if ended and any(not self._told(batch, n) for n in ended) else {}
         return {
-            n: Seen("ended", f"Slurm says {reasons.get(n) or known.get(n) or 'no more of it'}") if n in ended else Seen(_state(known[n]))
+            n: Seen("ended", f"Slurm says {reasons.get(n) or known.get(n) or 'no more of it'}")
+            if n in ended
+            else Seen(_state(known[n]))
             for n in range(len(batch.tasks))
         }
 
@@ -133,7 +137,9 @@ def _ask(program: str, *words: str) -> str:
     if found is None:
         raise problem(RUNNER, f"there is no {program} on this machine", "run it where jobs are submitted, or choose another kind of machine")  # fmt: skip
     try:
-        done = subprocess.run([found, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60)
+        done = subprocess.run(
+            [found, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60
+        )
     except subprocess.TimeoutExpired:
         raise problem(RUNNER, f"{program} has not answered for 60 s", "see `scontrol ping`") from None
     if done.returncode:
@@ -142,5 +148,7 @@ def _ask(program: str, *words: str) -> str:
             raise _Gone
         if program == "sacct":
             raise _Refused
-        raise problem(RUNNER, f"{program} refuses: {told}", "see `scontrol ping`, and the options of this machine in the plan")
+        raise problem(
+            RUNNER, f"{program} refuses: {told}", "see `scontrol ping`, and the options of this machine in the plan"
+        )
     return done.stdout
