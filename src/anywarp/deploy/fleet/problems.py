@@ -7,7 +7,6 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 PLAN = "Y140"
 EXTRA = "Y141"
 FOLDER = "Y142"
-FAILED = "Y143"
 RUNNER = "Y144"
 DAMAGED = "Y145"
 LIST = "Y146"
