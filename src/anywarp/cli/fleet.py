@@ -49,7 +49,7 @@ def plan_command(file: Path, new: bool, schema: bool, style: str) -> int:
         return 0
     for task in tasks:
         click.echo(task.title())
-    click.echo(f"anywarp fleet: {len(tasks):,} tasks; results meet in {read.folder}", err=True)
+    click.echo(f"anywarp fleet: {_count(len(tasks), 'task')}; results meet in {read.folder}", err=True)
     return 0
 
 
@@ -68,7 +68,7 @@ def run_command(file: Path, fresh: bool, again: bool, html: Path | None, style: 
     from anywarp.deploy.fleet.collecting import collect
     from anywarp.deploy.fleet.driving import Drive
     from anywarp.deploy.fleet.folder import Folder
-    from anywarp.deploy.fleet.runners.runner import runner_of
+    from anywarp.deploy.fleet.places import runner_of
 
     check_writable(html)
     read, tasks = _read(file)
@@ -81,7 +81,7 @@ def run_command(file: Path, fresh: bool, again: bool, html: Path | None, style: 
         runners = {machine.name: runner_of(machine, folder) for machine in read.plan.machines}
         drive = Drive(left, read.plan.attempts, folder, runners, _tell)
         _tell(
-            f"{len(tasks):,} tasks, {drive.known() + len(tasks) - len(left):,} of them known; results meet in {folder.place}"
+            f"{_count(len(tasks), 'task')}, {drive.known() + len(tasks) - len(left):,} of them known; results meet in {folder.place}"
         )
         try:
             wait = _EVERY
@@ -99,7 +99,7 @@ def run_command(file: Path, fresh: bool, again: bool, html: Path | None, style: 
             collected = collect(folder, store, [task.key for task in tasks])
         for problem in collected.problems:
             click.echo(problem.as_text(), err=True)
-    _tell(f"{collected.new:,} new results in the store")
+    _tell(f"{_count(collected.new, 'new result')} in the store")
     return _told(read, tasks, style, html, keep=collected.new > 0)
 
 
@@ -133,7 +133,7 @@ def collect_command(places: tuple[Path, ...]) -> int:
         for place in places:
             folder = Folder(place if place.is_dir() else _read(place)[0].folder)
             found = collect(folder, store)
-            click.echo(f"{folder.place}: {found.new:,} new results, {found.known:,} known")
+            click.echo(f"{folder.place}: {_count(found.new, 'new result')}, {found.known:,} known")
             for problem in found.problems:
                 click.echo(problem.as_text(), err=True)
                 status = 1
@@ -273,6 +273,10 @@ def _read(file: Path) -> tuple[ReadPlan, list[Task]]:
             click.echo(other.as_text(), err=True)
         raise AnywarpError(errors.problems[-1]) from None
     return found, tasks_of(found)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _tell(words: str) -> None:

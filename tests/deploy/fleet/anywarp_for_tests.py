@@ -36,7 +36,9 @@ def main(words):
 
     cell = {"p50": {"value": 1.0, "low": 0.9, "high": 1.1}}
     with opened() as store:
-        store.add(Run(words[0], {"form": "command", "latency_ms": cell, "throughput": {"value": 2.0, "unit": "runs/s"}}))
+        store.add(
+            Run(words[0], {"form": "command", "latency_ms": cell, "throughput": {"value": 2.0, "unit": "runs/s"}})
+        )
     return 1 if order == "findings" else 0
 
 

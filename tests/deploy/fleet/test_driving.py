@@ -48,7 +48,10 @@ class Cluster:
             self.runs.append(key)
             self.jobs[ticket] += 1
             self.do(key, batch.id)
-        return {n: Seen("ended", "it was lost") if n < self.jobs[ticket] else Seen("waiting") for n in range(len(batch.tasks))}
+        return {
+            n: Seen("ended", "it was lost") if n < self.jobs[ticket] else Seen("waiting")
+            for n in range(len(batch.tasks))
+        }
 
     def do(self, key, batch):
         if key not in self.lose:
@@ -93,7 +96,9 @@ def test_killed_at_any_write_it_goes_on_and_each_task_runs_once(at, after, tmp_p
         except Killed:
             continue
     assert folder.done() == {task.key for task in all_of_them}
-    assert len(cluster.runs) - len(set(cluster.runs)) <= (1 if not after else 0)  # a result that was not written is made again
+    assert len(cluster.runs) - len(set(cluster.runs)) <= (
+        1 if not after else 0
+    )  # a result that was not written is made again
     assert folder.open_batches() == []
 
 
@@ -164,7 +169,11 @@ def test_a_plan_is_run_and_run_again_and_reported(tmp_path, capsys):
     page = tmp_path / "p.html"
     assert call(["fleet", "run", str(tmp_path / "p.yaml"), "--format", "json", "--html", str(page)]) == 1
     found = json.loads(capsys.readouterr().out)
-    assert {(row["entry"], row["state"], row["failures"]) for row in found["rows"]} == {("fine", "done", 0), ("once", "done", 0), ("never", "failed", 2)}
+    assert {(row["entry"], row["state"], row["failures"]) for row in found["rows"]} == {
+        ("fine", "done", 0),
+        ("once", "done", 0),
+        ("never", "failed", 2),
+    }
     assert found["done"] == 3 and "it may not be" in page.read_text() and "<script" not in page.read_text()
     with opened() as store:
         assert store.count("bench") == 3 and store.count("fleet") == 1
@@ -176,7 +185,9 @@ def test_a_plan_is_run_and_run_again_and_reported(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_killed_for_real_it_goes_on(tmp_path):
-    entries = [f"  - {{name: e{n}, verb: bench, command: ['count {tmp_path / 'ran'}'], seconds: 1.{n}}}\n" for n in range(6)]
+    entries = [
+        f"  - {{name: e{n}, verb: bench, command: ['count {tmp_path / 'ran'}'], seconds: 1.{n}}}\n" for n in range(6)
+    ]
     (tmp_path / "p.yaml").write_text("version: 1\nname: n\nentries:\n" + "".join(entries))
     command = [sys.executable, "-m", "anywarp", "fleet", "run", str(tmp_path / "p.yaml")]
     first = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

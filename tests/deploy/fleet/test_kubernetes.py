@@ -13,8 +13,8 @@ from anywarp.deploy.fleet.folder import Folder
 from anywarp.deploy.fleet.plan import Cluster, Volume
 from anywarp.deploy.fleet.runners.kubernetes import KubernetesRunner
 from anywarp.deploy.fleet.tasks import Task
+from deploy.rollout.servers import Api, serving
 
-from ..rollout.servers import Api, serving
 from .conftest import WORDS
 
 JOBS, MAPS, PODS = "/apis/batch/v1/namespaces/team/jobs", "/api/v1/namespaces/team/configmaps", "/api/v1/namespaces/team/pods"  # fmt: skip
@@ -22,12 +22,21 @@ VOLUME = Volume(claim="shared", mount="/shared", folder="/shared/fleets/x")
 
 
 def runner(folder, **other):
-    machine = Cluster(kind="kubernetes", namespace="team", image="registry.example/anywarp:1", node_selector={"gpu": "mi300"}, resources={"memory": "8Gi"}, **other)
+    machine = Cluster(
+        kind="kubernetes",
+        namespace="team",
+        image="registry.example/anywarp:1",
+        node_selector={"gpu": "mi300"},
+        resources={"memory": "8Gi"},
+        **other,
+    )
     return KubernetesRunner(machine, folder)  # fmt: skip
 
 
 def batch_of(folder, device="hip", gpus=2, count=3):
-    tasks = [Task(f"{n:032x}", "e", "bench", "kubernetes", ("bench", "$(X)"), "/", 9.0, device, gpus) for n in range(count)]
+    tasks = [
+        Task(f"{n:032x}", "e", "bench", "kubernetes", ("bench", "$(X)"), "/", 9.0, device, gpus) for n in range(count)
+    ]
     return folder.add("kubernetes", tasks)
 
 
@@ -41,15 +50,26 @@ def test_manifests_are_what_kubernetes_takes(tmp_path, volume):
     validate(one.map(batch), "1.34", strict=True)
     pod = job["spec"]["template"]["spec"]
     container = pod["containers"][0]
-    assert container["resources"]["limits"] == {"memory": "8Gi", "amd.com/gpu": "2"} and pod["nodeSelector"] == {"gpu": "mi300"}
+    assert container["resources"]["limits"] == {"memory": "8Gi", "amd.com/gpu": "2"} and pod["nodeSelector"] == {
+        "gpu": "mi300"
+    }
     assert container["command"][:2] == ["anywarp", "$$(HOME)"] and container["command"][-1] == "$(JOB_COMPLETION_INDEX)"
-    assert (job["spec"]["completionMode"], job["spec"]["completions"], job["spec"]["backoffLimitPerIndex"]) == ("Indexed", 3, 0)
+    assert (job["spec"]["completionMode"], job["spec"]["completions"], job["spec"]["backoffLimitPerIndex"]) == (
+        "Indexed",
+        3,
+        0,
+    )
     assert ("--print" in container["command"]) == (volume is None)
 
 
 def test_gpus_are_those_of_the_device(tmp_path):
     folder = Folder(tmp_path)
-    limits = [runner(folder).job(batch_of(folder, device, 1))["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] for device in ("cuda", "cpu")]
+    limits = [
+        runner(folder).job(batch_of(folder, device, 1))["spec"]["template"]["spec"]["containers"][0]["resources"][
+            "limits"
+        ]
+        for device in ("cuda", "cpu")
+    ]
     assert limits == [{"memory": "8Gi", "nvidia.com/gpu": "1"}, {"memory": "8Gi"}]
 
 
@@ -71,10 +91,19 @@ class Jobs(Api):
 
     def pod(self, job, spec, index):
         name, lost, self.lost = f"{job}-{index}-x", self.lost, False
-        words = [word.replace("$(JOB_COMPLETION_INDEX)", str(index)).replace("/anywarp-fleet/", f"{self.place}/") for word in spec["containers"][0]["command"]]
-        done = subprocess.run([*WORDS, *words[1:]], capture_output=True, text=True, env=dict(os.environ)) if not lost else None
+        words = [
+            word.replace("$(JOB_COMPLETION_INDEX)", str(index)).replace("/anywarp-fleet/", f"{self.place}/")
+            for word in spec["containers"][0]["command"]
+        ]
+        done = (
+            subprocess.run([*WORDS, *words[1:]], capture_output=True, text=True, env=dict(os.environ))
+            if not lost
+            else None
+        )
         self.logs[name] = done.stdout if done else "it began\n"
-        ended = {"exitCode": 137, "reason": "OOMKilled"} if lost else {"exitCode": done.returncode, "reason": "Completed"}
+        ended = (
+            {"exitCode": 137, "reason": "OOMKilled"} if lost else {"exitCode": done.returncode, "reason": "Completed"}
+        )
         return {
             "metadata": {"name": name, "annotations": {"batch.kubernetes.io/job-completion-index": str(index)}},
             "status": {"phase": "Failed" if ended["exitCode"] else "Succeeded", "containerStatuses": [{"state": {"terminated": ended}}]},
@@ -94,7 +123,14 @@ class Jobs(Api):
                     self.end_headers()
                     self.wfile.write(body)
                 elif path == PODS:
-                    self.answer(200, {"kind": "PodList", "apiVersion": "v1", "items": api.pods.get(parse_qs(query)["labelSelector"][0].removeprefix("job-name="), [])})
+                    self.answer(
+                        200,
+                        {
+                            "kind": "PodList",
+                            "apiVersion": "v1",
+                            "items": api.pods.get(parse_qs(query)["labelSelector"][0].removeprefix("job-name="), []),
+                        },
+                    )
                 else:
                     super().do_GET()
 

@@ -39,7 +39,9 @@ def reached(nodes):
 def test_needs_come_before_users_and_circles_together(nodes):
     groups, needs = order(nodes), reached(nodes)
     place = {name: number for number, group in enumerate(groups) for name in group.names}
-    assert sorted(place) == sorted(node.name for node in nodes) and sum(len(group.names) for group in groups) == len(nodes)
+    assert sorted(place) == sorted(node.name for node in nodes) and sum(len(group.names) for group in groups) == len(
+        nodes
+    )
     for name, needed in needs.items():
         for other in needed:
             assert place[other] == place[name] if name in needs[other] else place[other] < place[name]

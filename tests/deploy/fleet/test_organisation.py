@@ -60,7 +60,9 @@ def test_an_order_with_reasons_and_what_changes(organisation, tmp_path, capsys):
     assert at["base"] < at["serve"] < at["prod/k8s:Deployment/llm"] and at["lib"] < at["serve"]
     assert at["base"] < at["train"] < at["prod/k8s:Job/train"]
     assert (first["gpus"], rows["base"]["gpus_behind"], rows["lib"]["gpus_behind"], rows["train"]["gpus_behind"]) == (22, 22, 6, 16)  # fmt: skip
-    assert any("its package" in reason for reason in rows["serve"]["reasons"]) and any("its image" in r for r in rows["train"]["reasons"])
+    assert any("its package" in reason for reason in rows["serve"]["reasons"]) and any(
+        "its image" in r for r in rows["train"]["reasons"]
+    )
     assert rows["prod/k8s:Job/train"]["reasons"][-1].startswith("frees 16 GPUs") and first["changes"] is None
     assert "How org moves" in page.read_text() and "<script" not in page.read_text()
     assert code == (1 if first["stuck"] else 0)
@@ -71,11 +73,16 @@ def test_an_order_with_reasons_and_what_changes(organisation, tmp_path, capsys):
     assert [change for change in second["changes"] if "new in the list: new" in change]
     assert [change for change in second["changes"] if change.startswith("new blocker in serve: tensorrt_llm")]
     with opened() as store:
-        assert (store.count("assess"), store.count("organisation")) == (5 + 2, 2)  # what did not change was not assessed again
+        assert (store.count("assess"), store.count("organisation")) == (
+            5 + 2,
+            2,
+        )  # what did not change was not assessed again
 
     (organisation / "serve/main.py").unlink()
     _, third = assessed(organisation, capsys, "--target", "hip:gfx942", "--rocm", "7.1")
-    assert [change for change in third["changes"] if change.startswith("gone from serve: tensorrt_llm")] and len(third["changes"]) == 1
+    assert [change for change in third["changes"] if change.startswith("gone from serve: tensorrt_llm")] and len(
+        third["changes"]
+    ) == 1
 
 
 def test_a_member_that_kills_its_reader_costs_itself(organisation, capsys, monkeypatch):
@@ -121,12 +128,20 @@ def test_a_live_namespace_is_asked_of_kubectl_and_one_that_does_not_answer_is_to
     kubectl = tmp_path / "kubectl"
     answer = tmp_path / "answer"
     answer.write_text(f"apiVersion: v1\nkind: List\nitems:{DEPLOYMENT}")
-    kubectl.write_text(f'#!/bin/sh\n[ "$2" = "--namespace=prod" ] || {{ echo "no such host" >&2; exit 1; }}\ncat "{answer}"\n')
+    kubectl.write_text(
+        f'#!/bin/sh\n[ "$2" = "--namespace=prod" ] || {{ echo "no such host" >&2; exit 1; }}\ncat "{answer}"\n'
+    )
     kubectl.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    (tmp_path / "l.yaml").write_text("version: 1\nname: x\nnamespaces: [{context: c, name: prod}, {context: c, name: other}]\n")
+    (tmp_path / "l.yaml").write_text(
+        "version: 1\nname: x\nnamespaces: [{context: c, name: prod}, {context: c, name: other}]\n"
+    )
     code, found = assessed(tmp_path / "l.yaml", capsys)
-    assert code == 2 and found["gpus"] == 22 and found["not_assessed"] == [{"name": "other", "why": "kubectl: no such host"}]
+    assert (
+        code == 2
+        and found["gpus"] == 22
+        and found["not_assessed"] == [{"name": "other", "why": "kubectl: no such host"}]
+    )
 
 
 @pytest.mark.parametrize(

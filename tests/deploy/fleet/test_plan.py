@@ -36,7 +36,11 @@ def test_a_mistake_is_told_with_its_place(tmp_path, text, line, words):
     with pytest.raises(checked_yaml.FileErrors) as caught:
         tasks(tmp_path, text)
     found = caught.value.problems[0].as_json()
-    assert found["code"] == "Y140" and found["line"] == line and words.replace("kind", "verb" if "dance" in text else "kind") in found["message"]
+    assert (
+        found["code"] == "Y140"
+        and found["line"] == line
+        and words.replace("kind", "verb" if "dance" in text else "kind") in found["message"]
+    )
 
 
 def test_axes_and_machines_make_tasks(tmp_path):

@@ -65,7 +65,9 @@ def test_a_job_that_slurm_forgot_and_a_cluster_without_accounts(slurm, tmp_path)
     (slurm / "squeue.refuses").write_text("slurm_load_jobs error: Invalid job id specified\n")
     (slurm / "sacct.refuses").write_text("Slurm accounting storage is disabled\n")
     assert {seen.state for seen in runner.look(batch, "7").values()} == {"ended"}
-    (slurm / "squeue.refuses").write_text("slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n")
+    (slurm / "squeue.refuses").write_text(
+        "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"
+    )
     with pytest.raises(AnywarpError, match="Unable to contact") as caught:
         runner.look(batch, "7")
     assert caught.value.diagnostic.code == "Y144"

@@ -36,7 +36,9 @@ def task(words, tmp_path, verb="bench", **other):
 def test_a_batch_holds_every_command_line_unchanged(lines, tmp_path):
     folder = Folder(tmp_path / "f")
     batch = folder.add("here", [task(words, tmp_path) for words in lines])
-    assert [each.words[1:] for each in read_batch(folder.batch_place(batch.id)).tasks] == [tuple(words) for words in lines]
+    assert [each.words[1:] for each in read_batch(folder.batch_place(batch.id)).tasks] == [
+        tuple(words) for words in lines
+    ]
 
 
 @given(words=LINE)
@@ -56,7 +58,9 @@ def test_the_script_of_an_array_gives_anywarp_its_words_whatever_they_hold(name,
     batch = folder.add("slurm", [task(words, tmp_path)])
     script = tmp_path / "script"
     script.write_text(runner.script(batch), encoding="utf-8", newline="")
-    said = subprocess.run(["/bin/sh", str(script)], env={"SLURM_ARRAY_TASK_ID": "7"}, cwd=tmp_path, capture_output=True, check=True)
+    said = subprocess.run(
+        ["/bin/sh", str(script)], env={"SLURM_ARRAY_TASK_ID": "7"}, cwd=tmp_path, capture_output=True, check=True
+    )
     assert json.loads(said.stdout) == [*words, "fleet", "task", str(folder.batch_place(batch.id)), "7"]
     assert not (tmp_path / "x").exists()
 
@@ -78,7 +82,11 @@ def test_what_a_task_came_to_is_told(order, verb, why, tmp_path):
 
 
 def test_a_task_that_takes_too_long_is_ended_with_all_it_started(tmp_path):
-    words = (sys.executable, "-c", "import subprocess, sys, time; subprocess.Popen(['sleep', '3333.25']); time.sleep(60)")
+    words = (
+        sys.executable,
+        "-c",
+        "import subprocess, sys, time; subprocess.Popen(['sleep', '3333.25']); time.sleep(60)",
+    )
     done = execute(task([], tmp_path, seconds=0.5), words)
     assert "after 0.5 s" in done.why
     assert "3333.25" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout

@@ -72,7 +72,7 @@ class Drive:
     def _submit(self, machine: str, tasks: Sequence[Task]) -> None:
         batch = self.folder.add(machine, tasks[:MOST_OF_BATCH])
         self.folder.give_ticket(batch, self.runners[machine].submit(batch))
-        self.tell(f"{len(batch.tasks)} tasks to {machine}")
+        self.tell(f"{len(batch.tasks):,} to {machine}")
 
     def _look(self, batch: Batch) -> None:
         runner, ticket = self.runners[batch.machine], self.folder.ticket(batch)

@@ -131,7 +131,11 @@ def _setup(text: str) -> tuple[Names, Names]:
 def _texts(value: ast.expr) -> list[str]:
     """Return the strings of lists, without the keys of a dictionary."""
     keys = {id(key) for node in ast.walk(value) if isinstance(node, ast.Dict) for key in node.keys}
-    return [n.value for n in ast.walk(value) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in keys]
+    return [
+        n.value
+        for n in ast.walk(value)
+        if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in keys
+    ]
 
 
 def _wanted(texts: Iterable[str]) -> Names:

@@ -1,4 +1,4 @@
-"""What a place where tasks run must do, and which there are."""
+"""What a place where tasks run must do."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from anywarp.deploy.fleet.folder import Batch, Folder
-    from anywarp.deploy.fleet.plan import Machine
+    from anywarp.deploy.fleet.folder import Batch
 
 State = Literal["waiting", "running", "ended"]
 
@@ -42,22 +41,3 @@ class Runner(Protocol):
     def close(self) -> None:
         """End what must not outlive the process that drives."""
         ...
-
-
-def runner_of(machine: Machine, folder: Folder) -> Runner:
-    """Return the runner of a machine of the plan."""
-    if machine.kind == "here":
-        from anywarp.deploy.fleet.runners.here import HereRunner
-
-        return HereRunner(machine, folder)
-    if machine.kind == "slurm":
-        from anywarp.deploy.fleet.runners.slurm import SlurmRunner
-
-        return SlurmRunner(machine, folder)
-    if machine.kind == "kubernetes":
-        from anywarp.deploy.fleet.runners.kubernetes import KubernetesRunner
-
-        return KubernetesRunner(machine, folder)
-    from anywarp.deploy.fleet.runners.ray import RayRunner
-
-    return RayRunner(machine, folder)
