@@ -36,7 +36,7 @@ _KEEP_EVERY = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to assess and how: paths, target, patterns to leave out, processes, whether to keep facts, and (in tests) who looks and judges."""
+    """What to assess and how: paths, target, patterns to leave out, processes (0: this one), whether to keep facts, and (in tests) who looks and judges."""
 
     paths: Sequence[str]
     target: Target

@@ -1,4 +1,4 @@
-"""What assesses members, and dies over one."""
+"""What assesses members, and dies over one; over another only while it reads all files itself."""
 
 import os
 
@@ -7,4 +7,5 @@ from anywarp.deploy.fleet.organisation import reading
 
 def begin(order, alive):
     work = reading.begin(order, alive)
-    return lambda file: os._exit(9) if file.shown == "base" else work(file)
+    deadly = {"base"} if order["readers"] else {"base", "serve"}
+    return lambda file: os._exit(9) if file.shown in deadly else work(file)

@@ -31,7 +31,7 @@ def begin(order: dict[str, Any], alive: Callable[[], None]) -> Callable[[File], 
     target = parse_target(order["target"], order["rocm"])
 
     def one(file: File) -> tuple[dict[str, Any], bytes]:
-        plan = Plan((file.place,), target, tuple(order["exclude"]), 1, order["keep"])
+        plan = Plan((file.place,), target, tuple(order["exclude"]), order["readers"], order["keep"])
         result = assess(plan, lambda done, total: alive())
         alive()
         result.findings = settled(result.findings, target, result.places.get)

@@ -26,8 +26,8 @@ from anywarp.migrate import crew
 from anywarp.migrate.target import Target
 from anywarp.migrate.tree import File
 
-PATIENCE = 900.0
-"""Seconds that a member's process may be silent."""
+PATIENCE, LONG_PATIENCE = 120.0, 900.0
+"""Seconds that a member's process may be silent: one that reads all files itself, one that has each read by another process."""
 
 LIVE = "deployments,statefulsets,daemonsets,replicasets,jobs,cronjobs,pods"
 
@@ -79,19 +79,33 @@ def assess_all(
 def _read(
     left: Sequence[tuple[Member, File, str]], order: Order, store: Store, found: Found, step: Callable[[], None]
 ) -> None:
+    """Have members read, each by one process; those over which it dies or hangs again, with a process for their files: then a file costs itself."""
+    again = _each(left, order, store, found, step, readers=0)
+    _each([each for each in left if each[0].name in again], order, store, found, step, readers=1)
+
+
+def _each(
+    left: Sequence[tuple[Member, File, str]], order: Order, store: Store, found: Found, step: Callable[[], None], readers: int
+) -> set[str]:  # fmt: skip
+    """Keep what is told of members; return the names of those over which their process was lost."""
     asked: dict[str, Any] = {
-        "target": order.title(), "rocm": order.target.rocm or NEWEST, "exclude": list(order.exclude), "keep": order.keep,
+        "target": order.title(), "rocm": order.target.rocm or NEWEST, "exclude": list(order.exclude), "keep": order.keep, "readers": readers,
         "kinds": {member.name: member.kind for member, _, _ in left},
     }  # fmt: skip
-    work = crew.Work(BEGIN, asked, order.jobs, PATIENCE)
+    gone: set[str] = set()
+    work = crew.Work(BEGIN, asked, order.jobs, LONG_PATIENCE if readers else PATIENCE)
     for answer in crew.each_of([file for _, file, _ in left], work, lambda _: step()):
         member, _, key = left[answer.number]
         if answer.loss is not None:
-            found.lost[member.name] = answer.loss.why
+            if answer.loss.how != "raised":
+                gone.add(member.name)
+            if readers or answer.loss.how == "raised":
+                found.lost[member.name] = answer.loss.why
             continue
         told: dict[str, Any] = json.loads(answer.payload)
         store.add(Run("assess", told, model=f"{member.kind} {member.name}"[:2000], device=order.title(), key=key))
         found.told[member.name] = told
+    return gone
 
 
 def _placed(members: Sequence[Member], folder: Path, found: Found) -> Iterator[tuple[Member, File]]:
