@@ -257,7 +257,9 @@ def _show(found: Facts) -> None:
         for row in found.rows
     ]  # fmt: skip
     table("", ("entry", "machine", "axes", "state", "what came out", "result"), rows, left=(0, 1, 2, 3, 4, 5))
-    counts = ", ".join(f"{found.count(state)} {state}" for state in ("done", "running", "waiting", "failed", "damaged") if found.count(state))  # fmt: skip
+    from anywarp.deploy.fleet.report.facts import STATES
+
+    counts = ", ".join(f"{found.count(state)} {state}" for state in STATES if found.count(state))
     click.echo(counts or "no tasks")
 
 

@@ -183,7 +183,7 @@ def test_a_plan_is_run_and_run_again_and_reported(tmp_path, capsys):
     assert not list((tmp_path / "n.fleet" / "results").iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_for_real_it_goes_on(tmp_path):
     entries = [
         f"  - {{name: e{n}, verb: bench, command: ['count {tmp_path / 'ran'}'], seconds: 1.{n}}}\n" for n in range(6)

@@ -51,21 +51,21 @@ class Drive:
 
     def failed(self) -> list[Task]:
         """Return the tasks that failed as often as they may."""
-        done = self.folder.done()
-        return [task for task in self.tasks if task.key not in done and not self._may(task)]
+        done, tried = self.folder.done(), self.folder.tried()
+        return [task for task in self.tasks if task.key not in done and not self._may(task, tried)]
 
     def _open(self) -> list[Batch]:
         return [batch for batch in self.folder.open_batches() if batch.machine in self.runners]
 
-    def _may(self, task: Task) -> bool:
-        return len(self.folder.failures(task.key)) < self.attempts
+    def _may(self, task: Task, tried: set[str]) -> bool:
+        return task.key not in tried or len(self.folder.failures(task.key)) < self.attempts
 
     def _left(self, out: set[str]) -> dict[tuple[str, str], list[Task]]:
         """Return the tasks to hand out, by machine and device."""
-        done = self.folder.done()
+        done, tried = self.folder.done(), self.folder.tried()
         groups: dict[tuple[str, str], list[Task]] = {}
         for task in {task.key: task for task in self.tasks}.values():
-            if task.key not in done and task.key not in out and task.machine in self.runners and self._may(task):
+            if task.key not in done and task.key not in out and task.machine in self.runners and self._may(task, tried):
                 groups.setdefault((task.machine, f"{task.device} {task.gpus}"), []).append(task)
         return groups
 
@@ -119,11 +119,12 @@ class Drive:
 
     def _report(self) -> None:
         done = self.folder.done()
+        tried = self.folder.tried() - done
         for task in self.tasks:
             if task.key in done and task.key not in self._said:
                 self._said.add(task.key)
                 self.tell(f"done: {task.title()}")
-            for number, failure in enumerate(self.folder.failures(task.key) if task.key not in done else (), 1):
+            for number, failure in enumerate(self.folder.failures(task.key) if task.key in tried else (), 1):
                 if f"{task.key} {number}" not in self._said:
                     self._said.add(f"{task.key} {number}")
                     self.tell(f"failed ({number} of {self.attempts}): {task.title()}: {failure.why}")

@@ -46,6 +46,7 @@ class Folder:
     def __init__(self, place: Path) -> None:
         """Make the folder where there is none."""
         self.place = place.absolute()
+        self._batches: dict[str, Batch] = {}  # they do not change
         with _told(self.place):
             for name in ("batches", "results", "attempts", "running"):
                 (self.place / name).mkdir(parents=True, exist_ok=True)
@@ -83,6 +84,11 @@ class Folder:
         """Return the keys of tasks that have results."""
         with _told(self.place):
             return {name[:-5] for name in os.listdir(self.place / "results") if name.endswith(".json")}
+
+    def tried(self) -> set[str]:
+        """Return the keys of tasks that have failed at least once."""
+        with _told(self.place):
+            return set(os.listdir(self.place / "attempts"))
 
     def result(self, key: str) -> Outcome:
         """Return what a task came to; AnywarpError (Y145) where the file is not what was written."""
@@ -133,7 +139,12 @@ class Folder:
         with _told(self.place):
             names = os.listdir(self.place / "batches")
         ids = [name[:-5] for name in sorted(names) if name.endswith(".json") and f"{name[:-5]}.over" not in names]
-        return [read_batch(self.batch_place(each)) for each in ids if _BATCH.fullmatch(each)]
+        return [self._batch(each) for each in ids if _BATCH.fullmatch(each)]
+
+    def _batch(self, identity: str) -> Batch:
+        if identity not in self._batches:
+            self._batches[identity] = read_batch(self.batch_place(identity))
+        return self._batches[identity]
 
     def ticket(self, batch: Batch) -> str | None:
         """Return under which name a batch was handed over, None where that was not written down."""

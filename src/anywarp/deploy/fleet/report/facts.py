@@ -13,8 +13,9 @@ from anywarp.deploy.fleet.outcome import Outcome
 from anywarp.deploy.fleet.tasks import Task
 from anywarp.diagnostics import AnywarpError
 
+State = Literal["done", "failed", "running", "handed out", "waiting", "damaged"]
+STATES: tuple[State, ...] = ("done", "running", "handed out", "waiting", "failed", "damaged")
 _NOTHING = Headline("none", "", "")
-State = Literal["done", "failed", "running", "waiting", "damaged"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Facts:
 
     def as_json(self) -> dict[str, Any]:
         """Return a JSON-ready mapping."""
-        counts = {state: self.count(state) for state in ("done", "running", "waiting", "failed", "damaged")}
+        counts = {state: self.count(state) for state in STATES}
         return {"name": self.name, "folder": self.folder, "tasks": len(self.rows), **counts, "rows": [row.as_json() for row in self.rows]}  # fmt: skip
 
     def entries(self) -> dict[str, list[Row]]:
@@ -86,7 +87,9 @@ def _row(task: Task, done: set[str], out: set[str], attempts: int, folder: Folde
     last: Mapping[str, Any] = {"attempts": len(failures), "why": failures[-1].why, "said": failures[-1].said} if failures else {}  # fmt: skip
     if len(failures) >= attempts:
         return Row(task, "failed", **last)
-    return Row(task, "running" if task.key in out and folder.runs(task.key) else "waiting", **last)
+    if folder.runs(task.key):
+        return Row(task, "running", **last)
+    return Row(task, "handed out" if task.key in out else "waiting", **last)
 
 
 def _done(task: Task, run: Run | None, outcome: Outcome | None) -> Row:
