@@ -34,6 +34,7 @@ VERBS = {
     "env": "Lay packages for AMD GPUs beside an environment that was installed for CUDA.",
     "rollout": "Move traffic from one pool of servers to another, step by step, and back when a gate fails.",
     "shadow": "Answer callers from one pool, and hold another pool's answers against it, unseen.",
+    "fleet": "Verify, bench and assess as matrices over many machines; assess a whole organisation.",
     "selftest": "Check that a device computes what it must, and write a report.",
     "record": "Record what a program's model computes, to be verified on another device.",
     "verify": "Hold a program's model on this device against a recording.",

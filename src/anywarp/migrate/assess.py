@@ -36,7 +36,7 @@ _KEEP_EVERY = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to assess and how: paths, target, patterns to leave out, processes, whether to keep facts, and (in tests) who looks and judges."""
+    """What to assess and how: paths, target, patterns to leave out, processes (0: this one), whether to keep facts, and (in tests) who looks and judges."""
 
     paths: Sequence[str]
     target: Target
@@ -60,6 +60,8 @@ class Assessment:
     unjudged: Counter[str] = field(default_factory=Counter[str])
     unread: list[tuple[str, Use]] = field(default_factory=list[tuple[str, Use]])
     """Files that mention CUDA or NVIDIA in ways that no scanner reads, with the first place and the number of lines (`count`)."""
+    facts: list[tuple[str, Use]] = field(default_factory=list[tuple[str, Use]])
+    """What connects findings and is none: what is deployed, built, and based on what."""
     places: dict[str, str] = field(default_factory=dict[str, str])
     """Where the files lie that paths of findings show."""
     left_out: Walked = field(default_factory=Walked)
@@ -193,6 +195,7 @@ def _judge(uses: list[tuple[str, Use]], plan: Plan, where: Map, result: Assessme
     findings: list[Finding] = []
     for path, use in uses:
         if is_fact(use.subject):
+            result.facts.append((path, use))
             continue
         if use.subject == UNREAD:
             result.unread.append((path, use))

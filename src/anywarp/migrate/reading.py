@@ -22,7 +22,10 @@ _CODES = {"died": codes.WORKER_DIED, "late": codes.TOOK_TOO_LONG}
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How files are to be looked into: by whom, with what cache, in how many processes, with how much patience in seconds."""
+    """How files are to be looked into: by whom, with what cache, in how many processes, with how much patience in seconds.
+
+    `jobs` 0: in this very process, for a caller that may die over a file itself.
+    """
 
     scanners: Sequence[str]
     containers: Sequence[str]
@@ -47,19 +50,19 @@ def look_into_all(
 ) -> Iterator[Answer]:
     """Yield an answer per file, in the order in which they come; `step` is told how many there are so far, at least twice a second."""
     facts = order.facts
-    work = crew.Work(
-        BEGIN,
-        {
-            "scanners": list(order.scanners),
-            "containers": list(order.containers),
-            "root": str(facts.root) if facts is not None else "",
-            "version": facts.version if facts is not None else "",
-        },
-        order.jobs,
-        order.patience,
-    )
+    asked = {
+        "scanners": list(order.scanners),
+        "containers": list(order.containers),
+        "root": str(facts.root) if facts is not None else "",
+        "version": facts.version if facts is not None else "",
+    }
     largest_first = sorted(files, key=lambda file: -file.size)
-    for answer in crew.each_of(largest_first, work, step):
+    answers = (
+        crew.each_of(largest_first, crew.Work(BEGIN, asked, order.jobs, order.patience), step)
+        if order.jobs
+        else _here(largest_first, asked, step)
+    )
+    for answer in answers:
         if answer.loss is not None:
             code = _CODES.get(answer.loss.how, codes.NOT_UNDERSTOOD)
             yield Answer(answer.file, problem=["", code, answer.loss.why, "error", codes.help_of(code)])
@@ -68,6 +71,22 @@ def look_into_all(
         if facts is not None and head.get("damaged"):
             facts.damaged = True
         yield Answer(answer.file, head.get("key", ""), answer.payload, head.get("kept", False), head.get("problem"))
+
+
+def _here(files: Sequence[File], asked: dict[str, Any], step: Callable[[int], None]) -> Iterator[crew.Answer]:
+    """Look into files in this process; an error that is raised costs its file, what kills or hangs a reader costs this process."""
+    done = 0
+    work = begin(asked, lambda: step(done))
+    for number, file in enumerate(files):
+        try:
+            head, payload = work(file)
+            answer = crew.Answer(number, file, head, payload)
+        except Exception as error:
+            why = f"{type(error).__name__}: {str(error)[:200]}"
+            answer = crew.Answer(number, file, loss=crew.Loss("raised", why))
+        done += 1
+        step(done)
+        yield answer
 
 
 def begin(order: dict[str, Any], alive: Callable[[], None]) -> Callable[[File], tuple[dict[str, Any], bytes]]:

@@ -108,7 +108,7 @@ def summarize(assessment: Assessment) -> Summary:
         shares,
         {kind: row for kind, row in kinds.items() if row},
         deployments,
-        _blockers(findings),
+        blockers_of(findings),
         sum_of(days.values()),
         _next(assessment),
         _aside(findings),
@@ -194,7 +194,7 @@ def _deployments(assessment: Assessment) -> tuple[Reached, ...]:
     return tuple(sorted(rows, key=lambda r: (-RANK[r.worst], -r.days.high, r.deployment.id)))
 
 
-def _blockers(findings: Sequence[Finding]) -> tuple[Blocker, ...]:
+def blockers_of(findings: Sequence[Finding]) -> tuple[Blocker, ...]:
     """Return what a person must do something about, the worst first: no path, replace, rebuild; then by work, reach and frequency."""
     groups: dict[Thing, list[Finding]] = defaultdict(list)
     for finding in findings:

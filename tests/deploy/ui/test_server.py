@@ -175,3 +175,31 @@ def test_a_busy_port_is_said(site):
     with pytest.raises(AnywarpError) as caught:
         asyncio.run(serve("127.0.0.1", site.port, False, lambda _: None))
     assert caught.value.diagnostic.code == "Y131" and "--port" in caught.value.diagnostic.help
+
+
+@pytest.mark.parametrize("kind", ["fleet", "organisation"])
+def test_reports_of_fleets_and_organisations_are_shown(site, kind):
+    kept = {
+        "tasks": 3,
+        "done": 2,
+        "failed": 1,
+        "units": 4,
+        "gpus": 8,
+        "days": "1 to 2 person-days",
+        "blocked": 1,
+        "page": f"<p>{kind}'s own page</p>",
+    }
+    with opened() as store:
+        identity = store.add(Run(kind, kept, model=EVIL))
+    overview = site.ask("/").text
+    assert {"fleet": "2 of 3 tasks have results", "organisation": "4 to move, 8 GPUs, 1 to 2 person-days"}[
+        kind
+    ] in overview
+    assert {"fleet": "1 failed", "organisation": "1 without a path"}[kind] in overview and EVIL not in overview
+    assert site.ask(f"/results/{identity}/page").text == f"<p>{kind}'s own page</p>"
+
+
+def test_an_assessment_without_a_page_is_shown_without_one(site):
+    with opened() as store:
+        identity = store.add(Run("assess", {"findings": 0, "answers": {}}))
+    assert "<iframe" not in site.ask(f"/results/{identity}").text

@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -78,13 +78,18 @@ class Store:
 
     def add(self, run: Run) -> str:
         """Keep a run, all or nothing, on the disk when this returns; return its id."""
-        values = [json.dumps(v) if n in _MAPPINGS else v for n, v in run.as_json().items()]
-        if sum(len(v) for v in values if isinstance(v, str)) > LONGEST:
-            raise problem(UNUSABLE, f"a result of {run.kind} is larger than {LONGEST >> 20} MiB", "keep fewer samples")
+        values = self._values(run)
         marks = ", ".join("?" * len(NAMES))
         with self._told(), self._change():
             self._db.execute(f"INSERT INTO runs({', '.join(NAMES)}) VALUES({marks})", values)
         return run.id
+
+    def merge(self, runs: Iterable[Run]) -> int:
+        """Keep runs from elsewhere, all or none; those whose ids are here already stay as they are. Return how many are new."""
+        marks = ", ".join("?" * len(NAMES))
+        query = f"INSERT INTO runs({', '.join(NAMES)}) VALUES({marks}) ON CONFLICT(id) DO NOTHING"
+        with self._told(), self._change():
+            return sum(self._db.execute(query, self._values(run)).rowcount for run in runs)
 
     def get(self, identity: str) -> Run:
         """Return the run whose id begins with `identity`; AnywarpError (V032) where there is none, or more than one."""
@@ -123,6 +128,12 @@ class Store:
         with self._told(), self._change():
             self._db.execute("DELETE FROM runs WHERE id = ?", (run.id,))
         return run
+
+    def _values(self, run: Run) -> list[Any]:
+        values = [json.dumps(v) if n in _MAPPINGS else v for n, v in run.as_json().items()]
+        if sum(len(v) for v in values if isinstance(v, str)) > LONGEST:
+            raise problem(UNUSABLE, f"a result of {run.kind} is larger than {LONGEST >> 20} MiB", "keep fewer samples")
+        return values
 
     def _rows(self, rest: str, *values: Any) -> Iterator[Run]:
         with self._told():

@@ -14,7 +14,7 @@ from typing import Any
 from anywarp import __version__
 from anywarp.check.store.problems import UNKNOWN, problem
 
-KINDS = ("bench", "verify", "cost", "assess", "rollout")
+KINDS = ("bench", "verify", "cost", "assess", "rollout", "fleet", "organisation")
 """Who makes results."""
 
 LONGEST = 64 << 20

@@ -1,31 +1,24 @@
-"""Reading a plan's YAML, with the line and column of each mistake.
-
-A plan may come from anywhere: size, depth and the number of nodes (aliases count as often as they are used) are bounded, and keys given
-twice are refused, which YAML forbids and most readers overlook.
-"""
+"""Reading a plan's YAML, with the line and column of each mistake."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
+from anywarp.deploy import checked_yaml
+from anywarp.deploy.checked_yaml import FileErrors as PlanErrors
 from anywarp.deploy.rollout.plan import Plan
-from anywarp.diagnostics import AnywarpError, Diagnostic, Source, Span
 
-MOST_BYTES, MOST_NODES, MOST_DEPTH, MOST_PROBLEMS = 1 << 20, 20_000, 24, 20
-MOST_BRACKETS = 64
-_NESTING = re.compile(r"[\[\]{}]|(?:[-?] ){24}|(?m:^ {200})")
-_TAG = "tag:yaml.org,2002:"
+__all__ = ["FORM", "PlanErrors", "ReadPlan", "parse", "read"]
 
-Node = Any
-"""A node of ruamel.yaml, which has no types: `id` says what it is."""
+FORM = checked_yaml.Form(
+    Plan,
+    "Y070",
+    "plan",
+    "`anywarp rollout plan --new FILE` writes a first one",
+    "docs/rollout.md describes every key; `anywarp rollout plan --new FILE` writes a commented plan",
+)
 
 
 @dataclass(frozen=True)
@@ -42,202 +35,11 @@ class ReadPlan:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-class PlanErrors(AnywarpError):
-    """Raised for a plan with mistakes; carries all of them, the first as its own."""
-
-    def __init__(self, problems: list[Diagnostic]) -> None:
-        super().__init__(problems[0])
-        self.problems = problems
-
-
 def read(path: Path) -> ReadPlan:
     """Read and check a plan; PlanErrors with every mistake in it, AnywarpError where the file cannot be read."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise AnywarpError(
-            Diagnostic(
-                "Y070",
-                f"the plan {path} cannot be read: {error.strerror}",
-                help="`anywarp rollout plan --new FILE` writes a first one",
-            )
-        ) from error
-    if len(data) > MOST_BYTES:
-        raise AnywarpError(Diagnostic("Y070", f"the plan {path} has more than 1 MiB", help="is it the right file?"))
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise AnywarpError(Diagnostic("Y070", f"the plan {path} is not UTF-8", help="save it as UTF-8")) from None
-    return parse(text, str(path))
+    return parse(checked_yaml.text_of(path, FORM), str(path))
 
 
 def parse(text: str, name: str) -> ReadPlan:
     """Read and check the text of a plan; errors as `read` has them."""
-    source = Source(name, text)
-    reading = _Reading(source)
-    root = _compose(source)
-    value = reading.value(root, 0)
-    if reading.problems:
-        raise PlanErrors(reading.problems)
-    try:
-        return ReadPlan(Plan.model_validate(value), text, name)
-    except ValidationError as error:
-        raise PlanErrors([_problem(source, root, one) for one in _own(error)[:MOST_PROBLEMS]]) from None
-
-
-def _own(error: ValidationError) -> list[Any]:
-    """Return the errors without those of a list that is said to be too short because what is in it is wrong."""
-    every: list[Any] = list(error.errors())
-    return [
-        one
-        for one in every
-        if one["type"] != "too_short"
-        or all(other is one or other["loc"][: len(one["loc"])] != one["loc"] for other in every)
-    ]
-
-
-def _refuse_depth(source: Source) -> None:
-    """Refuse what is nested so deep that the parser would take minutes over it; brackets in texts count, too."""
-    depth = 0
-    for found in _NESTING.finditer(source.text):
-        depth = max(depth + (1 if found[0] in "[{" else -1), 0) if len(found[0]) == 1 else MOST_BRACKETS + 1
-        if depth > MOST_BRACKETS:
-            raise PlanErrors(
-                [Diagnostic("Y070", "nested too deep for a plan", source=source, span=Span(*found.span()))]
-            )
-
-
-def _compose(source: Source) -> Node:
-    _refuse_depth(source)
-    try:
-        root: Node = YAML(typ="safe", pure=True).compose(source.text)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    except MarkedYAMLError as error:
-        marked: Any = error
-        mark = marked.problem_mark or marked.context_mark
-        place = int(mark.index) if mark is not None else 0
-        raise PlanErrors(
-            [
-                Diagnostic(
-                    "Y070", f"not YAML: {marked.problem or marked.context}", source=source, span=Span(place, place + 1)
-                )
-            ]
-        ) from None
-    except (YAMLError, RecursionError, ValueError) as error:
-        raise PlanErrors(
-            [Diagnostic("Y070", f"not YAML: {str(error) or type(error).__name__}", source=source)]
-        ) from None
-    if root is None or root.id != "mapping":
-        raise PlanErrors(
-            [
-                Diagnostic(
-                    "Y070",
-                    "a plan is a mapping that begins with `version: 1`",
-                    source=source,
-                    help="`anywarp rollout plan --new FILE` writes a first one",
-                )
-            ]
-        )
-    return root
-
-
-class _Reading:
-    """Makes plain values of nodes, within bounds."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.problems: list[Diagnostic] = []
-        self._nodes = 0
-
-    def value(self, node: Node, depth: int) -> Any:
-        self._nodes += 1
-        if depth > MOST_DEPTH or self._nodes > MOST_NODES:
-            raise PlanErrors([self._problem(node, "nested too deep, or too much by aliases")])
-        if node.id == "mapping":
-            return self._mapping(node, depth)
-        if node.id == "sequence":
-            return [self.value(one, depth + 1) for one in node.value]
-        return self._scalar(node)
-
-    def _mapping(self, node: Node, depth: int) -> dict[str, Any]:
-        out: dict[str, Any] = {}
-        for key, value in node.value:
-            if key.id != "scalar":
-                self.problems.append(self._problem(key, "a key must be a word"))
-            elif key.value in out:
-                self.problems.append(self._problem(key, f"the key {key.value} is given twice"))
-            else:
-                out[str(key.value)] = self.value(value, depth + 1)
-        return out
-
-    def _scalar(self, node: Node) -> Any:
-        text, tag = str(node.value), str(node.tag).removeprefix(_TAG)
-        try:
-            if tag == "int":
-                return (
-                    int(text.replace("_", ""), 0)
-                    if text.lstrip("+-")[:2] in ("0x", "0o")
-                    else int(text.replace("_", ""))
-                )
-            if tag == "float":
-                return float(text.lower().replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
-        except ValueError:
-            pass
-        if tag == "bool":
-            return text.lower() == "true"
-        if tag == "null":
-            return None
-        if tag not in ("str", "int", "float"):
-            self.problems.append(self._problem(node, f"the tag {node.tag} has no place in a plan"))
-        return text
-
-    def _problem(self, node: Node, message: str) -> Diagnostic:
-        return Diagnostic("Y070", message, source=self.source, span=_span(node))
-
-
-def _span(node: Node) -> Span:
-    start = node.start_mark.index
-    return Span(start, max(start + 1, node.end_mark.index if node.id == "scalar" else start + 1))
-
-
-def _problem(source: Source, root: Node, error: Any) -> Diagnostic:
-    """Say an error of the models where its value, or the mapping that lacks it, stands in the text."""
-    place, path, key = root, list[str](), None
-    for n, step in enumerate(error["loc"]):
-        found = _step(place, step)
-        if found is None:
-            if error["type"] == "missing" and n == len(error["loc"]) - 1:
-                path.append(str(step))
-            continue  # the models name the kind of a union's member, which is no key of the file
-        key, place = found
-        path.append(f"[{step}]" if isinstance(step, int) else str(step))
-    where = ".".join(path).replace(".[", "[")
-    marked = key if key is not None and error["type"] == "extra_forbidden" else place
-    return Diagnostic(
-        "Y070",
-        f"{where + ': ' if where else ''}{_words(error)}",
-        source=source,
-        span=_span(marked),
-        help="docs/rollout.md describes every key; `anywarp rollout plan --new FILE` writes a commented plan",
-    )
-
-
-def _step(node: Node, step: int | str) -> tuple[Node, Node] | None:
-    if node.id == "mapping":
-        for key, value in node.value:
-            if key.value == step:
-                return key, value
-    if node.id == "sequence" and isinstance(step, int) and step < len(node.value):
-        return None, node.value[step]
-    return None
-
-
-def _words(error: Any) -> str:
-    if error["type"] == "missing":
-        return "is missing"
-    if error["type"] == "extra_forbidden":
-        return "is no key of a plan at this place"
-    if error["type"] in ("union_tag_not_found", "union_tag_invalid"):
-        return f"needs a `kind`, one of {error['ctx'].get('expected_tags', '').replace(chr(39), '') or 'those in docs/rollout.md'}"
-    message = str(error["msg"]).removeprefix("Value error, ")
-    return message[:1].lower() + message[1:]
+    return ReadPlan(checked_yaml.parse(text, name, FORM), text, name)

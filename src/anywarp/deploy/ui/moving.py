@@ -10,13 +10,13 @@ from typing import Any
 from urllib.parse import quote
 
 from anywarp import pages, settings
+from anywarp.check.headlines import Headline, Mark
 from anywarp.deploy.rollout.gates import show
 from anywarp.deploy.rollout.plan import Plan
 from anywarp.deploy.rollout.report.facts import PHASES
 from anywarp.deploy.rollout.state import Event, Row, State
 from anywarp.deploy.rollout.units import in_words, percent
 from anywarp.deploy.ui import codes
-from anywarp.deploy.ui.shown import Headline, Mark
 from anywarp.diagnostics import AnywarpError
 
 _MARKS: dict[str, Mark] = {"asking": "warn", "held": "warn", "reverting": "bad", "reverted": "bad", "done": "good"}

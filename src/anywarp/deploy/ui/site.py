@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from anywarp import pages
+from anywarp.check.headlines import headline
 from anywarp.check.store import Run, Store, opened
 from anywarp.deploy.ui import codes, moving
-from anywarp.deploy.ui.shown import KINDS, TITLES, headline, report_of, sources_of
+from anywarp.deploy.ui.shown import KINDS, TITLES, report_of, sources_of
 from anywarp.migrate.shown import shorten
 
 _HERE = Path(__file__).parent
@@ -21,6 +22,8 @@ _HINTS = {
     "bench": "anywarp bench measures a model, a command or an endpoint.",
     "cost": "anywarp cost says what a move saves, from what bench measured.",
     "assess": "anywarp assess --keep finds what depends on CUDA.",
+    "organisation": "anywarp fleet assess finds an order in which many repositories, images and namespaces move.",
+    "fleet": "anywarp fleet run verifies, measures and assesses on many machines.",
 }
 
 

@@ -246,8 +246,34 @@ def workload(lines: Lines, root: Node, file: str) -> Iterator[Use]:
         name = file.partition(".")[0]
     details = [one for one in details if one[1]]
     namespace = root.value("metadata", "namespace")
-    every = (("kind", "k8s"), *details[:40], *((("namespace", namespace),) if namespace else ()))
+    gpus = sum(_gpus_of(pod) for _, pod in root.walk() if pod.kind == "map") * _copies(root)
+    owned = bool(root.items("metadata", "ownerReferences"))
+    told = (("namespace", namespace), ("gpus", str(gpus) if gpus else ""), ("owned", "yes" if owned else ""))
+    every = (("kind", "k8s"), *details[:40], *(one for one in told if one[1]))
     yield Use("deploy.workload", f"{node.text}/{name}", root.line, root.column, lines.line(node.line), every)
+
+
+def _gpus_of(pod: Node) -> int:
+    """Return how many whole GPUs the containers of a pod ask for: those that run side by side together, or the most that one before them takes."""
+    asked = {
+        name: [_number(one.at("resources", "limits") or one.at("resources", "requests")) for one in pod.items(name)]
+        for name in _CONTAINERS
+    }
+    return max(sum(asked["containers"]), *asked["initContainers"], 0)
+
+
+def _number(amounts: Node | None) -> int:
+    text = amounts.value("nvidia.com/gpu") if amounts is not None else ""
+    return int(text) if text.isdecimal() and len(text) < 6 else 0
+
+
+def _copies(root: Node) -> int:
+    """Return how many pods of an object run at a time, as it says; a DaemonSet's count once, for how many nodes there are stands elsewhere."""
+    for keys in (("spec", "replicas"), ("spec", "parallelism"), ("spec", "jobTemplate", "spec", "parallelism")):
+        text = root.value(*keys)
+        if text.isdecimal() and len(text) < 6:
+            return int(text)
+    return 1
 
 
 def _freeloading(lines: Lines, root: Node, templated: bool) -> Iterator[Use]:

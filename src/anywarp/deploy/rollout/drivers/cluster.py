@@ -57,11 +57,19 @@ class Cluster:
         except AnywarpError as error:
             if "NotFound" not in error.diagnostic.message and "not found" not in error.diagnostic.message:
                 raise
-            self._kubectl("create", collection, made)
+            self.create(collection, made)
             return
         if found.get("spec") != made["spec"]:
             found["spec"] = made["spec"]
             self._kubectl("replace", path, found)
+
+    def create(self, collection: str, made: dict[str, Any]) -> None:
+        """Create an object in a collection."""
+        self._kubectl("create", collection, made)
+
+    def text(self, path: str) -> str:
+        """Return what lies at a path, as it is."""
+        return self._kubectl("get", path)
 
     def version(self) -> str:
         """Return the cluster's version."""

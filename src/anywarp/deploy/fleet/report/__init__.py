@@ -1,0 +1,1 @@
+"""What a fleet has come to: as facts, as a page."""
