@@ -126,7 +126,7 @@ def guards(plan: Plan, gate: Gate, stage: Stage) -> bool:
     return stage.kind != "shadow" or isinstance(gate, Errors)
 
 
-def _levels(plan: Plan, scope: str) -> tuple[float, float]:
+def levels(plan: Plan, scope: str) -> tuple[float, float]:
     """Return the levels of the lower bound (false alarms) and of the upper one (misses)."""
     tests = sum(guards(plan, gate, stage) for stage in plan.stages for gate in plan.gates)
     share = plan.confidence.false_alarm / max(tests, 1) / 2
@@ -151,11 +151,12 @@ class Gates:
             if not guards(self.plan, gate, self.stage):
                 continue
             for scope in [ALL] if isinstance(gate, Power) else list(self.ledger.scopes):
-                out.append(self._verdict(n, gate, scope, bounds))
+                out.append(self.verdict(n, gate, scope, bounds))
         return out
 
-    def _verdict(self, n: int, gate: Gate, scope: str, bounds: bool) -> Verdict:
-        false_alarm, missed = _levels(self.plan, scope)
+    def verdict(self, n: int, gate: Gate, scope: str, bounds: bool) -> Verdict:
+        """Return what the n-th gate says of all requests or of a class."""
+        false_alarm, missed = levels(self.plan, scope)
         limit, unit = limit_of(gate)
         look = self._look(n, gate, scope)
         result, lower, upper = look.decide(limit, false_alarm, missed, bounds)

@@ -48,13 +48,13 @@ def _within(x: Floats, low: ArrayLike, high: ArrayLike) -> Floats:
     return np.minimum(np.maximum(x, low), high)
 
 
-def rate_evidence(successes: ArrayLike, trials: float, rate: ArrayLike, weight: float = RATE_PRIOR) -> Floats:
+def rate_evidence(successes: ArrayLike, trials: ArrayLike, rate: ArrayLike, weight: float = RATE_PRIOR) -> Floats:
     """Return the evidence against "each trial succeeds with chance `rate`, whatever came before".
 
     The prior is Beta about the rate in question; counts need not be whole (see `design_effect`).
     """
     p = _within(np.asarray(rate, dtype=np.float64), _TINY, 1 - _TINY)
-    s = np.asarray(successes, dtype=np.float64)
+    s, trials = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     a, b = p * weight + 0.5, (1 - p) * weight + 0.5
     likelihood = s * np.log(p) + (trials - s) * np.log1p(-p)
     mixture = log_gamma(a + s) + log_gamma(b + trials - s) - log_gamma(a + b + trials)
@@ -238,6 +238,12 @@ class Betting:
             self._bet(x[start : start + 2048])
 
     def _bet(self, x: Floats) -> None:
+        above, below = self.gains(x)
+        self.above += above.sum(axis=0)
+        self.below += below.sum(axis=0)
+
+    def gains(self, x: Floats) -> tuple[Floats, Floats]:
+        """Take values in; return by how much each raises the log capital of either side, (values, grid), without adding it."""
         n = self.count + np.arange(x.size, dtype=np.float64)
         before = self.total + np.concatenate([[0.0], np.cumsum(x)[:-1]])
         means = (before + 0.5) / (n + 1)
@@ -250,11 +256,10 @@ class Betting:
             variances[:, None] + gap * gap
         )  # the approximately growth-optimal bet (aGRAPA), cut off so that no bet can ruin
         stake = x[:, None] - m
-        self.above += np.log1p(_within(bet, 0.0, 0.75 / m) * stake).sum(axis=0)
-        self.below += np.log1p(_within(bet, -0.75 / (1 - m), 0.0) * stake).sum(axis=0)
         self.count += x.size
         self.total += float(x.sum())
         self.squares += float(deviations.sum())
+        return np.log1p(_within(bet, 0.0, 0.75 / m) * stake), np.log1p(_within(bet, -0.75 / (1 - m), 0.0) * stake)
 
     def interval(self, below: float, above: float) -> tuple[float, float]:
         """Return the bounds of the mean at the levels `below` (lower bound) and `above` (upper bound), within 0 and 1."""
