@@ -16,7 +16,7 @@ import numpy as np
 from anywarp.deploy.rollout.gates import levels, limit_of
 from anywarp.deploy.rollout.ledger import ALL
 from anywarp.deploy.rollout.plan import Agreement, Divergence, Errors, Gate, Kl, Latency, Plan, Stage
-from anywarp.deploy.rollout.sequential import QUANTILE_PRIOR, Betting, Rate, difference_evidence, rate_evidence
+from anywarp.deploy.rollout.sequential import Betting, Rate, difference_evidence, quantile_evidence, rate_evidence
 
 ERRORS, SPREAD, NOISE = 0.001, 0.5, 0.01
 """Assumed: one request in a thousand fails on either side; the logarithm of latency has this deviation; so many answers part by noise alone."""
@@ -134,7 +134,7 @@ def _latency_found(gate: Latency, seen: Counts, enough: float, z: float) -> bool
     places = np.linspace(place + source, place + target, 33)
     shares = [np.array([_NORMAL.cdf(x / SPREAD) for x in places - moved]) for moved in (source, target)]
     joint = sum(
-        rate_evidence(share * n / _EFFECT, n / _EFFECT, p, QUANTILE_PRIOR)
+        quantile_evidence(share * n / _EFFECT, n / _EFFECT, p)
         for share, n in zip(shares, (seen.source, seen.answers))
     )
     return float(np.min(joint)) >= enough
