@@ -87,6 +87,8 @@ def test_ratio_of_quantiles_is_least_over_the_place_of_the_quantile():
         places = np.concatenate([[places[0] - 1], (places[1:] + places[:-1]) / 2, [places[-1] + 1], places])
         brute = min(float(source.evidence((a * ratio <= q).sum()) + target.evidence((b <= q).sum())) for q in places)
         assert quantile_ratio_evidence(source, target, ratio) == pytest.approx(min(brute, 40), abs=1e-9)
+        for enough in (1.0, 5.0, 20.0):  # what is asked less exactly is on the same side
+            assert (quantile_ratio_evidence(source, target, ratio, enough=enough) >= enough) == (brute >= enough)
 
 
 @pytest.mark.parametrize("p", [0.02, 0.5])

@@ -208,19 +208,18 @@ class _Look:
     note = ""
     least, most = -1.0, 1.0
 
-    def evidence(self, value: float) -> float:
+    def evidence(self, value: float, enough: float = -math.inf) -> float:
+        """Return the evidence against a value; below `enough`, what is left of it need not be exact."""
         raise NotImplementedError
 
     def decide(self, limit: float, false_alarm: float, missed: float, bounds: bool) -> tuple[Result, float, float]:
         """Return the result with lower and upper bound."""
         if not self.target or math.isnan(self.estimate):
             return "open", self.least, self.most
-        against = self.evidence(limit)
+        enough = math.log(1 / (false_alarm if self.estimate > limit else missed))
         result: Result = "open"
-        if self.estimate > limit and against >= math.log(1 / false_alarm):
-            result = "fail"
-        elif self.estimate <= limit and against >= math.log(1 / missed):
-            result = "pass"
+        if self.evidence(limit, enough) >= enough:
+            result = "fail" if self.estimate > limit else "pass"
         if not bounds:
             return result, self.least, self.most
         return result, *interval(self.evidence, self.estimate, self.least, self.most, false_alarm, missed)
@@ -241,7 +240,7 @@ class _Difference(_Look):
             self.estimate = target.estimate - (source.estimate if source else 0.0)
         self.least = -1.0 if source else 0.0
 
-    def evidence(self, value: float) -> float:
+    def evidence(self, value: float, enough: float = -math.inf) -> float:
         source, target = self._rates
         if source is None:
             return float(rate_evidence(target.successes, target.trials, value))
@@ -261,8 +260,8 @@ class _Ratio(_Look):
         if self.source_values.estimate > 0:
             self.estimate = self.target_values.estimate / self.source_values.estimate
 
-    def evidence(self, value: float) -> float:
-        return quantile_ratio_evidence(self.source_values, self.target_values, value)
+    def evidence(self, value: float, enough: float = -math.inf) -> float:
+        return quantile_ratio_evidence(self.source_values, self.target_values, value, enough=enough)
 
 
 def _quantiles(values: Floats, p: float) -> Quantiles:
