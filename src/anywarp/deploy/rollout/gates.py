@@ -34,7 +34,6 @@ from anywarp.deploy.rollout.sequential import (
     Floats,
     Quantiles,
     Rate,
-    design_effect,
     difference_evidence,
     interval,
     quantile_ratio_evidence,
@@ -256,16 +255,12 @@ class _Ratio(_Look):
         self.source, self.target, self.note = source.size, target.size, note
         if not source.size or not target.size:
             return
-        self.source_values, self.target_values = _quantiles(source, p), _quantiles(target, p)
+        self.source_values, self.target_values = Quantiles(source, p, bursts=True), Quantiles(target, p, bursts=True)
         if self.source_values.estimate > 0:
             self.estimate = self.target_values.estimate / self.source_values.estimate
 
     def evidence(self, value: float, enough: float = -math.inf) -> float:
         return quantile_ratio_evidence(self.source_values, self.target_values, value, enough=enough)
-
-
-def _quantiles(values: Floats, p: float) -> Quantiles:
-    return Quantiles(values, p, design_effect(values > float(np.quantile(values, p))))
 
 
 class _Bounded(_Look):

@@ -15,6 +15,7 @@ the truth at all times at once with chance 1 - alpha. All functions return natur
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -129,11 +130,20 @@ def design_effect(events: NDArray[np.bool_], most: float = 50.0) -> float:
 class Quantiles:
     """The values of one side, sorted, with the evidence against each being the quantile `p`."""
 
-    def __init__(self, values: Floats, p: float, effect: float = 1.0) -> None:
-        """Sort; `effect` is the side's design effect. Of equal values each counts as a little larger than the one before."""
+    def __init__(self, values: Floats, p: float, bursts: bool = False) -> None:
+        """Sort; with `bursts`, counts are divided by their design effect. Of equal values each counts as a little larger than the one before."""
         self.values = np.sort(np.asarray(values, dtype=np.float64))
-        self.p, self.effect = p, effect
+        self.p, self.effect = p, 1.0
+        self._in_order = values if bursts else None
         self._plausible: dict[float, tuple[int, int]] = {}
+
+    def divided(self, place: float) -> Quantiles:
+        """Return the same with the design effect of "larger than `place`": where the quantile is, if what is tested were so."""
+        if self._in_order is None:
+            return self
+        out = copy.copy(self)
+        out.effect, out._plausible = design_effect(self._in_order > place), {}
+        return out
 
     @property
     def estimate(self) -> float:
@@ -178,8 +188,11 @@ def quantile_ratio_evidence(
 
     Where it is less than `enough`, the value may be larger than the evidence, but is less than `enough` too: one place is tried before all.
     """
-    s_steps = source.values * ratio
+    if not source.values.size or not target.values.size:
+        return 0.0
     place = math.sqrt(max(source.estimate * ratio * target.estimate, 0.0))
+    source, target = source.divided(place / ratio), target.divided(place)
+    s_steps = source.values * ratio
     tried = source.evidence(np.searchsorted(s_steps, place, "right"))
     tried = float(tried + target.evidence(np.searchsorted(target.values, place, "right")))
     if tried < enough:
@@ -190,8 +203,6 @@ def quantile_ratio_evidence(
     steps = np.concatenate(
         [source.values[max(s_low - 1, 0) : s_high] * ratio, target.values[max(t_low - 1, 0) : t_high]]
     )
-    if not steps.size:
-        return 0.0
     best = limit
     for side in ("left", "right"):
         s_ranks = np.searchsorted(s_steps, steps, side=side)

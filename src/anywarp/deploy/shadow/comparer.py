@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 WAITING = 64
 """Exchanges that wait for their replay; what comes on top is dropped and counted."""
-AT_ONCE = 4
-"""Replays at the same time."""
+AT_ONCE = 16
+"""Replays at the same time: answers of models take seconds, and the budget bounds what all of them take."""
 FORMS = ("vllm", "echo")
 ENDING = 10.0
 """Seconds that replays have to end in when the relay has ended."""
