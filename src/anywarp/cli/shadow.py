@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,14 +101,11 @@ def _places(folder: Path | None, name: str) -> tuple[Path, Path]:
 
 
 def _need_extra() -> None:
-    try:
-        import aiohttp
-        import pydantic
-    except ImportError as error:
-        raise AnywarpError(
-            Diagnostic("Y091", f"the package {error.name} is not installed", help="pip install 'anywarp[rollout]'")
-        ) from None
-    del aiohttp, pydantic
+    for name in ("aiohttp", "pydantic"):
+        if importlib.util.find_spec(name) is None:
+            raise AnywarpError(
+                Diagnostic("Y091", f"the package {name} is not installed", help="pip install 'anywarp[rollout]'")
+            )
 
 
 def _wrong(message: str, advice: str) -> AnywarpError:

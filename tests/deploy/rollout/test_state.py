@@ -130,6 +130,18 @@ def test_postgresql_does_the_same(postgresql):
     check_fence(plan(name="two", more=f'state: {{postgresql: "{postgresql}"}}'))
 
 
+def test_postgresql_is_only_read_by_who_looks(postgresql):
+    made = plan(name="three", more=f'state: {{postgresql: "{postgresql}"}}')
+    state = begun(made)
+    looking = State(made, reading=True)
+    assert looking.row() == state.row()
+    with pytest.raises(AnywarpError, match="read-only"):
+        looking.wish("abort", "a page")
+    assert state.row().wish == ""
+    looking.close()
+    state.close()
+
+
 def test_postgresql_that_is_away_is_said():
     with pytest.raises(AnywarpError, match="PostgreSQL refuses") as caught:
         State(plan(more=f'state: {{postgresql: "postgresql://nobody@127.0.0.1:{free_port()}/x"}}'))

@@ -57,3 +57,17 @@ def test_one_that_cannot_be_read_leaves_the_others(state, tmp_path):
     (broken / "rollout.sqlite").write_bytes(b"nothing" * 200)
     found = {one.name: one.headline for one in moving.rollouts()}
     assert set(found) == {"chat", "broken"} and found["broken"].mark == "bad"
+
+
+def test_pages_change_nothing(state, tmp_path):
+    """Who looks can neither write a state nor make one."""
+    plan = plan_file.parse(text(name="chat"), "plan.yaml").plan
+    looking = State(plan, reading=True)
+    assert looking.row() == state.row()
+    with pytest.raises(AnywarpError, match="readonly") as caught:
+        looking.wish("abort", "a page")
+    assert caught.value.diagnostic.code == "Y072" and state.row().wish == ""
+    looking.close()
+    with pytest.raises(AnywarpError):
+        State(plan.model_copy(update={"name": "other"}), reading=True)
+    assert [place.name for place in (tmp_path / "rollouts").iterdir()] == ["chat"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from anywarp.deploy.rollout.plan import Plan, Pool
+if TYPE_CHECKING:  # relay and comparer start without what reads plans
+    from anywarp.deploy.rollout.plan import Plan, Pool
 
 SHADOW_HEADER = "x-anywarp-shadow"
 """Marks a request that no caller made, so that gateways, billing and logs can tell; its value is the rollout's name."""
