@@ -105,6 +105,13 @@ def _assessed(result: Mapping[str, Any]) -> Headline:
     return Headline("bad", f"{stays:,} without a path", text) if stays else Headline("none", "", text)
 
 
+def _moved(result: Mapping[str, Any]) -> Headline:
+    cause, reason = result["cause"] or {}, str(result["reason"])
+    if result["phase"] == "done":
+        return Headline("good", "done", reason)
+    return Headline("bad", "rolled back", f"{reason}; {cause['in words']}" if cause else reason)
+
+
 def _interval(found: Mapping[str, Any], unit: str = "") -> str:
     low, high = found.get("low"), found.get("high")
     ends = f" ({low:.4g} to {high:.4g})" if low is not None and high is not None else ""
@@ -130,7 +137,7 @@ def _cost_page(run: Run) -> str:
     return page(run)
 
 
-def _assess_page(run: Run) -> str:
+def _kept_page(run: Run) -> str:
     return str(run.result["page"])
 
 
@@ -145,10 +152,12 @@ _HEADLINES: dict[str, Callable[[Mapping[str, Any]], Headline]] = {
     "bench": _measured,
     "cost": _cost,
     "assess": _assessed,
+    "rollout": _moved,
 }
 _PAGES: dict[str, Callable[[Run], str]] = {
     "verify": _verify_page,
     "bench": _bench_page,
     "cost": _cost_page,
-    "assess": _assess_page,
+    "assess": _kept_page,
+    "rollout": _kept_page,
 }
