@@ -259,13 +259,13 @@ def test_the_stage_and_shares_change_while_it_runs(tmp_path):
         async with engines(source, target) as (a, b), shadow(tmp_path, a, b) as (port, _):
             await ask(port, PROMPT)
             write_control(tmp_path, Traffic("100 %", 1.0))
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.4)  # two looks at the file
             (tmp_path / "control.json").write_text("{ not JSON")
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.4)
             for _ in range(3):
                 await ask(port, PROMPT)
             write_control(tmp_path, Traffic("back", 0.0, compare=1.0))
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.4)
             await ask(port, PROMPT)
             _, callers = await observed(tmp_path, 2)
         assert [(r.stage, r.side) for r in callers] == [
