@@ -21,6 +21,7 @@ import json
 import time
 from array import array
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -129,19 +130,24 @@ def shares_to_ask(source, target, limit, enough, looks):
     n, m, s, t = source.count(looks), target.count(looks), source.where(source.values, looks), target.where(target.values, looks)
     with np.errstate(invalid="ignore", divide="ignore"):
         over = (n > 0) & (m > 0) & (t / m - s / n > limit)
+    if not over.any():
+        return looks[over]
     n, m, s, t = (x[over] for x in (n, m, s, t))
     p = np.clip((s + t - limit * m) / (n + m), 1e-9, 1 - limit)
     return looks[over][rate_evidence(s, n, p) + rate_evidence(t, m, p + limit) >= enough - SLACK]
 
 
 def ratios_to_ask(source, target, p, limit, looks):
-    """Return the looks at which a ratio of quantiles is over its limit: none where one side's quantile is above a value and the other's below its multiple."""
+    """Return the looks at which a ratio of quantiles may be over its limit: it is not where one side's is at least a value, the other's at most its multiple."""
     n, m = source.count(looks), target.count(looks)
-    value = np.quantile(source.values, p) / np.sqrt(limit) if source.values.size else 0.0
-    kept = (source.where(source.values <= value, looks) <= (p * n).astype(int)) & (
-        target.where(target.values <= value * limit, looks) >= (p * m).astype(int) + 1
-    )
-    return looks[(n > 0) & (m > 0) & ~kept]
+    open_ = (n > 0) & (m > 0)
+    middle = np.exp(5 + SPREAD * NormalDist().inv_cdf(p)) / np.sqrt(limit)
+    for value in middle * np.array([1, 0.9, 1.1]):  # any value will do
+        kept = (source.where(source.values <= value, looks) <= (p * n).astype(int)) & (
+            target.where(target.values <= value * limit, looks) > (p * m).astype(int)
+        )
+        open_ &= ~kept
+    return looks[open_]
 
 
 def over(source, target, p, limit, look):
@@ -249,7 +255,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=["null", "boundary", "planted"])
     parser.add_argument("--rollouts", type=int, default=100)
-    parser.add_argument("--most", type=int, default=20_000, help="requests of each stage (null, boundary)")
+    parser.add_argument("--most", type=int, default=10_000, help="requests of each stage (null, boundary)")
     parser.add_argument("--only", help="one of the planted regressions, by its number from 1")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

@@ -116,7 +116,7 @@ def test_two_rates_that_differ_by_the_limit_are_seldom_told_apart():
 def test_bounds_close_in_on_the_truth():
     rng = np.random.default_rng(4)
     a, b = Quantiles(rng.lognormal(0, 0.5, 20000), 0.9), Quantiles(rng.lognormal(0.2, 0.5, 20000), 0.9)
-    low, high = interval(lambda r: quantile_ratio_evidence(a, b, r), b.estimate / a.estimate, 0.02, 50, 0.01, 0.01)
+    low, high = interval(lambda r, _: quantile_ratio_evidence(a, b, r), b.estimate / a.estimate, 0.02, 50, 0.01, 0.01)
     assert low < math.exp(0.2) < high and high / low < 1.2
     bets = Betting(np.geomspace(1e-4, 0.9, 200))
     bets.add(rng.beta(2, 98, 20000))
@@ -151,3 +151,9 @@ def test_quantiles_that_lie_far_apart_are_told_apart_soon():
     rng = np.random.default_rng(6)
     a, b = Quantiles(rng.lognormal(0, 0.5, 120), 0.9), Quantiles(rng.lognormal(math.log(3), 0.5, 120), 0.9)
     assert quantile_ratio_evidence(a, b, 1.0) >= math.log(20)
+
+
+@properties(50, 500, st.integers(0, 400), st.integers(0, 400), st.floats(0, 1))
+def test_numbers_and_arrays_give_the_same(s, more, p):
+    alone, among = rate_evidence(s, s + more, p), rate_evidence(np.array([s, s]), s + more, p)
+    assert float(alone) == pytest.approx(float(among[0]), rel=1e-9, abs=1e-9)

@@ -54,12 +54,21 @@ def rate_evidence(successes: ArrayLike, trials: ArrayLike, rate: ArrayLike, weig
 
     The prior is Beta about the rate in question; counts need not be whole (see `design_effect`).
     """
+    if isinstance(successes, float | int) and isinstance(trials, float | int) and isinstance(rate, float | int):
+        return np.float64(_one_rate_evidence(successes, trials, min(max(rate, _TINY), 1 - _TINY), weight))  # pyright: ignore[reportReturnType]
     p = _within(np.asarray(rate, dtype=np.float64), _TINY, 1 - _TINY)
     s, trials = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     a, b = p * weight + 0.5, (1 - p) * weight + 0.5
     likelihood = s * np.log(p) + (trials - s) * np.log1p(-p)
     mixture = log_gamma(a + s) + log_gamma(b + trials - s) - log_gamma(a + b + trials)
     return mixture - log_gamma(a) - log_gamma(b) + log_gamma(a + b) - likelihood
+
+
+def _one_rate_evidence(s: float, n: float, p: float, weight: float) -> float:
+    """Return the same for numbers, of which numpy would make arrays."""
+    a, b, of = p * weight + 0.5, (1 - p) * weight + 0.5, math.lgamma
+    mixture = of(a + s) + of(b + n - s) - of(a + b + n) - of(a) - of(b) + of(a + b)
+    return mixture - s * math.log(p) - (n - s) * math.log1p(-p)
 
 
 def quantile_evidence(ranks: ArrayLike, count: ArrayLike, p: float) -> Floats:
@@ -217,21 +226,22 @@ def quantile_ratio_evidence(
 
 
 def interval(
-    evidence: Callable[[float], float], estimate: float, least: float, most: float, below: float, above: float
+    evidence: Callable[[float, float], float], estimate: float, least: float, most: float, below: float, above: float
 ) -> tuple[float, float]:
     """Return the confidence sequence about an estimate: the values whose evidence is less than log(1 / level).
 
+    `evidence` takes a value, and how much evidence is enough: less of it need not be exact.
     `below` and `above` are the levels of the lower and the upper bound, `least` and `most` the range of the parameter.
     """
 
     def edge(end: float, level: float) -> float:
         limit = math.log(1 / level)
-        if evidence(end) < limit:
+        if evidence(end, limit) < limit:
             return end
         inside, outside = estimate, end
         for _ in range(40):
             between = (inside + outside) / 2
-            if evidence(between) < limit:
+            if evidence(between, limit) < limit:
                 inside = between
             else:
                 outside = between
