@@ -66,6 +66,9 @@ class Options:
     lengths: tuple[int, ...] = (512, 4096)
     conversation: str = "x-conversation-id"
     cookie: str = "anywarp-side"
+    certificate: str = ""
+    """PEM files of the certificate that callers are shown, and of its key; without them callers speak plainly."""
+    key: str = ""
     seed: int = 0
     """Which requests are sampled, and how conversations fall: another number, another choice."""
 
