@@ -20,15 +20,17 @@ from model import STORY
 sys.path.insert(0, str(STORY))
 from corpus import write_story
 
-TOKENS = 8
+TOKENS = 6
 """Length of an answer."""
+PAUSE = 0.1
+"""Seconds between two requests of a caller, on average: callers without pauses would all wait for one another."""
 
 
 def prompts(count: int) -> list[str]:
     """Beginnings of stories, short and long."""
     rng = random.Random(7)
     stories = [write_story(rng) for _ in range(count)]
-    return [" ".join(story.split()[: rng.choice([6, 8, 12, 60])]) for story in stories]
+    return [" ".join(story.split()[: rng.choice([6, 8, 12, 40])]) for story in stories]
 
 
 async def ask(session: aiohttp.ClientSession, url: str, prompt: str, stream: bool, conversation: str) -> str:
@@ -67,6 +69,7 @@ async def run(url: str, check: str, seconds: float, callers: int, most: int) -> 
                 conversation = f"{name}-{rng.randrange(1 << 30)}"
                 for _ in range(rng.choice([1, 1, 2, 3])):
                     text = rng.choice(texts)
+                    await asyncio.sleep(rng.expovariate(1 / PAUSE))
                     try:
                         got = await ask(session, url, text, rng.random() < 0.5, conversation)
                         seen["right" if got == right[text] else "wrong"] += 1

@@ -53,7 +53,8 @@ class Model:
         w, batch, time = self.weights, len(tokens), len(tokens[0])
         rows = torch.tensor(slots, device=self.device)
         positions = torch.tensor(starts, device=self.device).unsqueeze(1) + self.places[:time]
-        seen = (self.places <= positions.unsqueeze(-1)).unsqueeze(1)
+        longest = max(starts) + time  # behind it nothing was written yet that these rows may see
+        seen = (self.places[:longest] <= positions.unsqueeze(-1)).unsqueeze(1)
         x = w["tok_embeddings.weight"][torch.tensor(tokens, device=self.device)]
         for layer in range(LAYERS):
             at = f"layers.{layer}."
@@ -66,7 +67,7 @@ class Model:
             index = (rows.unsqueeze(1), slice(None), positions)
             self.cache[layer, 0][index] = k.transpose(1, 2)
             self.cache[layer, 1][index] = v.transpose(1, 2)
-            keys, values = (self.cache[layer, n][rows].repeat_interleave(HEADS // KV_HEADS, 1) for n in (0, 1))
+            keys, values = (self.cache[layer, n, :, :, :longest][rows].repeat_interleave(HEADS // KV_HEADS, 1) for n in (0, 1))
             h = F.scaled_dot_product_attention(q, keys, values, attn_mask=seen)
             x = x + h.transpose(1, 2).reshape(batch, time, -1) @ w[at + "attention.wo.weight"].T
             h = F.rms_norm(x, (x.shape[-1],), w[at + "ffn_norm.weight"], 1e-5)

@@ -18,8 +18,8 @@ from model import CONTEXT, Model
 
 FAULTS = {
     "rope-base": "positions are rotated with another base: answers are wrong, the longer the more",
-    "slow-tail": "one request in five takes eight seconds longer",
-    "errors": "one request in six fails with status 500",
+    "slow-tail": "one request in five takes two seconds longer",
+    "errors": "one request in a hundred fails with status 500",
 }
 
 
@@ -42,13 +42,13 @@ class Server:
         chat = request.path.endswith("/chat/completions")
         try:
             asked = await request.json()
-            if self.fault == "errors" and self.random.random() < 1 / 6:
+            if self.fault == "errors" and self.random.random() < 1 / 100:
                 return web.json_response({"error": {"message": "illegal memory access", "code": 500}}, status=500)
             work, told = self.work(asked, chat)
         except (ValueError, TypeError, KeyError, AttributeError, Refused) as error:
             return web.json_response({"error": {"message": f"{error}", "code": 400}}, status=400)
         if self.fault == "slow-tail" and self.random.random() < 1 / 5:
-            await asyncio.sleep(8.0)
+            await asyncio.sleep(2.0)
         self.engine.waiting.put_nowait(work)
         try:
             if asked.get("stream"):

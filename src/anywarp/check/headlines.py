@@ -90,6 +90,13 @@ def _organisation(result: Mapping[str, Any]) -> Headline:
     return Headline("bad", f"{stays:,} without a path", text) if stays else Headline("none", "", text)
 
 
+def _moved(result: Mapping[str, Any]) -> Headline:
+    cause, reason = result["cause"] or {}, str(result["reason"])
+    if result["phase"] == "done":
+        return Headline("good", "done", reason)
+    return Headline("bad", "rolled back", f"{reason}; {cause['in words']}" if cause else reason)
+
+
 def _interval(found: Mapping[str, Any], unit: str = "") -> str:
     low, high = found.get("low"), found.get("high")
     ends = f" ({low:.4g} to {high:.4g})" if low is not None and high is not None else ""
@@ -109,4 +116,5 @@ _HEADLINES: dict[str, Callable[[Mapping[str, Any]], Headline]] = {
     "assess": _assessed,
     "fleet": _fleet,
     "organisation": _organisation,
+    "rollout": _moved,
 }

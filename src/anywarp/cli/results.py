@@ -59,7 +59,8 @@ def show_command(identity: str, style: str, html: Path | None) -> int:
         from anywarp.check.cost.page import page as cost_page
         from anywarp.cli.report_file import write
 
-        write(html, cost_page(run) if run.kind == "cost" else page([run]))
+        kept = run.result.get("page")
+        write(html, cost_page(run) if run.kind == "cost" else kept if isinstance(kept, str) else page([run]))
     if style == "json":
         click.echo(json.dumps(run.as_json(), indent=1))
         return 0
@@ -77,6 +78,10 @@ def show_command(identity: str, style: str, html: Path | None) -> int:
         from anywarp.cli import cost
 
         cost.show(run)
+    elif run.kind == "rollout":
+        cause = run.result.get("cause") or {}
+        click.echo(f"{run.result.get('phase')}: {run.result.get('reason')}")
+        click.echo(f"cause: {cause['in words']}" if cause.get("in words") else "")
     return 0
 
 

@@ -91,6 +91,7 @@ def run_command(file: Path, decide: str | None, dry_run: bool) -> int:
             state.wish(decide, f"a person says {decide}")  # pyright: ignore[reportArgumentType]
         click.echo(f"anywarp rollout: {driver.check()}; state in {state.folder}", err=True)
         row = run(Engine(read.plan, state, driver, _tell))
+        _keep(read, state)
         return _ended(row)
     except KeyboardInterrupt:
         click.echo("\nstopped watching; traffic stays as it is, and `anywarp rollout run` goes on from here", err=True)
@@ -102,6 +103,19 @@ def run_command(file: Path, decide: str | None, dry_run: bool) -> int:
 
 def _tell(words: str) -> None:
     click.echo(f"{time.strftime('%H:%M:%S')}  {words}", err=True)
+
+
+def _keep(read: ReadPlan, state: State) -> None:
+    """Add what became of it to the results; a place for them that cannot be written is said and changes nothing else."""
+    from anywarp.deploy.rollout.kept import keep
+
+    try:
+        identity = keep(read.plan, state)
+    except AnywarpError as error:
+        click.echo(error.diagnostic.as_text(), err=True)
+        return
+    if identity is not None:
+        click.echo(f"anywarp rollout: kept as {identity} (`anywarp results show {identity}`)", err=True)
 
 
 def _ended(row: Row) -> int:
@@ -169,6 +183,7 @@ def abort_command(file: Path) -> int:
             return _await_revert(state)
         driver = _driver(read)
         row = run(Engine(read.plan, state, driver, _tell))
+        _keep(read, state)
         return 0 if row.phase == "reverted" else 1
     finally:
         if driver is not None:

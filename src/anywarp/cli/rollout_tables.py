@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from anywarp.cli.tables import table
-from anywarp.deploy.rollout.forecast import ERRORS, NOISE, SPREAD, Forecast
-from anywarp.deploy.rollout.gates import show
+from anywarp.deploy.rollout.finding import ERRORS, NOISE, SPREAD, twice_over
+from anywarp.deploy.rollout.forecast import Forecast
+from anywarp.deploy.rollout.gates import limit_of, name_of, show
 from anywarp.deploy.rollout.plan import Plan
 from anywarp.deploy.rollout.state import Row, State
 from anywarp.deploy.rollout.units import in_words, percent
@@ -23,7 +24,8 @@ def show_plan(plan: Plan, expected: list[Forecast], style: str) -> list[str]:
     held = sum((one.stage.at_most if one.lasts is None else one.lasts) for one in expected) / 3600 * plan.source.price
     if style == "json":
         stages = [
-            {"stage": o.stage.title, "share": o.stage.target_share, "seconds by gate": o.needs, "lasts": o.lasts, "cost": o.price}
+            {"stage": o.stage.title, "share": o.stage.target_share, "seconds by gate": o.needs, "lasts": o.lasts, "cost": o.price,
+             "requests until stopped": {name: {"all": every, "a class": part} for name, (every, part) in o.finds.items()}}
             for o in expected
         ]  # fmt: skip
         told = {
@@ -53,6 +55,7 @@ def show_plan(plan: Plan, expected: list[Forecast], style: str) -> list[str]:
         ["stage", "target", "lasts about", f"both pools, {plan.currency}", "waits longest for"],
         lines,
     )
+    _show_finds(plan, expected)
     click.echo(
         f"assumed: {plan.endpoint.requests_per_second:g} requests per second, {percent(ERRORS)} fail on both sides, log-latency deviates by {SPREAD:g},"
         f" {percent(NOISE)} of answers part by noise"
@@ -66,6 +69,26 @@ def show_plan(plan: Plan, expected: list[Forecast], style: str) -> list[str]:
     for finding in findings:
         click.echo(f"warning: {finding}", err=True)
     return findings
+
+
+def _show_finds(plan: Plan, expected: list[Forecast]) -> None:
+    """Print when a target that breaks a limit twice over is stopped, in the first stage that lasts long enough for it."""
+    lines: list[list[str]] = []
+    for gate in plan.gates:
+        name, truth = name_of(gate), twice_over(gate)
+        stages = [one for one in expected if name in one.finds]
+        if truth is None or not stages:
+            continue
+        rate = plan.endpoint.requests_per_second
+        good = [one for one in stages if (one.finds[name][0] or float("inf")) <= rate * one.stage.at_most]
+        one = (good or stages)[0]
+        limit, unit = limit_of(gate)
+        every, part = (f"{need:,.0f}" if need is not None else "–" for need in one.finds[name])
+        lines.append([name, show(limit, unit), show(truth, unit), one.stage.title, every, part])
+    if lines:
+        head = ["gate", "limit", "truth", "stage", "requests", f"in a class with {percent(plan.endpoint.smallest_class)}"]
+        share = percent(1 - plan.confidence.missed)
+        table(f"a target that breaks a limit twice over is stopped, in {share} of rollouts, within", head, lines)
 
 
 def _reason(one: Forecast) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,10 +25,12 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
     help="The share of replays that goes to the side that answered, whose own noise it measures.",
 )
 @click.option("--gpu-seconds-per-minute", "budget", type=click.FloatRange(0), help="The most that replays may take of the target.")  # fmt: skip
+@click.option("--tls-certificate", "certificate", type=click.Path(path_type=Path, dir_okay=False), help="Speak TLS to callers, with this certificate and its chain (PEM); read anew when it is replaced.")  # fmt: skip
+@click.option("--tls-key", "key", type=click.Path(path_type=Path, dir_okay=False), help="The certificate's key (PEM).")
 @click.option("--grace", default=30.0, show_default=True, type=click.FloatRange(0, 3600), help="Seconds that requests have to end in at the end.")  # fmt: skip
 def command(
     plan: Path | None, source: tuple[str, ...], target: tuple[str, ...], listen: str | None, gateway: str | None, folder: Path | None,
-    sample: float | None, noise: float | None, budget: float | None, grace: float,
+    sample: float | None, noise: float | None, budget: float | None, certificate: Path | None, key: Path | None, grace: float,
 ) -> int:  # fmt: skip
     """Answer callers from the source, byte for byte, and hold the target's answers to the same requests against it.
 
@@ -45,6 +48,8 @@ def command(
         except ValueError as error:
             raise _wrong(str(error), "give scheme, host and port") from None
 
+    if (certificate is None) != (key is None):
+        raise _wrong("a certificate and its key belong together", "give both --tls-certificate and --tls-key")
     if (plan is None) == (not source) or (plan is not None and target):
         raise _wrong("give either a plan, or servers by --source and --target", "see `anywarp shadow --help`")
     if plan is not None:
@@ -71,6 +76,8 @@ def command(
         options = replace(options, noise=noise)
     if budget is not None:
         options = replace(options, gpu_seconds_per_minute=budget)
+    if certificate is not None:
+        options = replace(options, certificate=str(certificate), key=str(key))
     cut = serve(options, _say(database), grace)
     if cut:
         click.echo(f"anywarp: {cut} connections were cut off after {grace:g} s", err=True)
@@ -100,14 +107,11 @@ def _places(folder: Path | None, name: str) -> tuple[Path, Path]:
 
 
 def _need_extra() -> None:
-    try:
-        import aiohttp
-        import pydantic
-    except ImportError as error:
-        raise AnywarpError(
-            Diagnostic("Y091", f"the package {error.name} is not installed", help="pip install 'anywarp[rollout]'")
-        ) from None
-    del aiohttp, pydantic
+    for name in ("aiohttp", "pydantic"):
+        if importlib.util.find_spec(name) is None:
+            raise AnywarpError(
+                Diagnostic("Y091", f"the package {name} is not installed", help="pip install 'anywarp[rollout]'")
+            )
 
 
 def _wrong(message: str, advice: str) -> AnywarpError:

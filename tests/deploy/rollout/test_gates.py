@@ -153,3 +153,16 @@ def test_cause_says_since_when_and_where():
     assert told["classes with it"] == ["length over 4096"] and told["classes without it"] == ["length to 512"]
     assert abs(told["since observation"] - 2001) < 60
     assert "in length over 4096 only" in told["in words"] and "since observation" in told["in words"]
+
+
+def test_slow_answers_whose_lateness_comes_in_bursts_are_found():
+    """One in five takes two seconds longer, more or less so for a while: how much comes in bursts, whether does not."""
+    made = plan(gates="  - {kind: latency, quantile: 0.9, ratio_at_most: 4}")
+    rng = np.random.default_rng(8)
+    while_slow = np.repeat([0.6, 2.0, 0.7, 0.8], 150)
+    rows = [seen("source", str(n), total_ms=float(rng.lognormal(4.5, 0.2))) for n in range(600)]
+    rows += [
+        seen("target", f"t{n}", total_ms=float(rng.lognormal(4.5, 0.2) + (2000 * while_slow[n] if rng.random() < 0.2 else 0)))
+        for n in range(600)
+    ]  # fmt: skip
+    assert judged(made, rows)["latency p90", "all"].result == "fail"

@@ -14,6 +14,7 @@ from anywarp.deploy.rollout.sequential import (
     difference_evidence,
     interval,
     log_gamma,
+    quantile_evidence,
     quantile_ratio_evidence,
     rate_evidence,
     ratio_interval,
@@ -86,6 +87,8 @@ def test_ratio_of_quantiles_is_least_over_the_place_of_the_quantile():
         places = np.concatenate([[places[0] - 1], (places[1:] + places[:-1]) / 2, [places[-1] + 1], places])
         brute = min(float(source.evidence((a * ratio <= q).sum()) + target.evidence((b <= q).sum())) for q in places)
         assert quantile_ratio_evidence(source, target, ratio) == pytest.approx(min(brute, 40), abs=1e-9)
+        for enough in (1.0, 5.0, 20.0):  # what is asked less exactly is on the same side
+            assert (quantile_ratio_evidence(source, target, ratio, enough=enough) >= enough) == (brute >= enough)
 
 
 @pytest.mark.parametrize("p", [0.02, 0.5])
@@ -113,7 +116,7 @@ def test_two_rates_that_differ_by_the_limit_are_seldom_told_apart():
 def test_bounds_close_in_on_the_truth():
     rng = np.random.default_rng(4)
     a, b = Quantiles(rng.lognormal(0, 0.5, 20000), 0.9), Quantiles(rng.lognormal(0.2, 0.5, 20000), 0.9)
-    low, high = interval(lambda r: quantile_ratio_evidence(a, b, r), b.estimate / a.estimate, 0.02, 50, 0.01, 0.01)
+    low, high = interval(lambda r, _: quantile_ratio_evidence(a, b, r), b.estimate / a.estimate, 0.02, 50, 0.01, 0.01)
     assert low < math.exp(0.2) < high and high / low < 1.2
     bets = Betting(np.geomspace(1e-4, 0.9, 200))
     bets.add(rng.beta(2, 98, 20000))
@@ -132,3 +135,25 @@ def test_bursts_count_for_less():
     assert design_effect(calm) < 1.6
     assert design_effect(bursts) > 8
     assert design_effect(np.zeros(100, bool)) == 1.0
+
+
+@properties(20, 200, st.integers(1, 12), st.sampled_from([0.5, 0.9, 0.99]))
+def test_evidence_about_a_quantile_has_mean_one(n, p):
+    """Over all numbers of values that may lie at or below the quantile: the mean of two mixtures is one, too."""
+    total = sum(
+        math.comb(n, s) * p**s * (1 - p) ** (n - s) * math.exp(float(quantile_evidence(s, n, p))) for s in range(n + 1)
+    )
+    assert total == pytest.approx(1, rel=1e-9)
+
+
+def test_quantiles_that_lie_far_apart_are_told_apart_soon():
+    """Three times as slow: 120 requests a side are enough for p90, of which one prior of weight 1000 wants 260."""
+    rng = np.random.default_rng(6)
+    a, b = Quantiles(rng.lognormal(0, 0.5, 120), 0.9), Quantiles(rng.lognormal(math.log(3), 0.5, 120), 0.9)
+    assert quantile_ratio_evidence(a, b, 1.0) >= math.log(20)
+
+
+@properties(50, 500, st.integers(0, 400), st.integers(0, 400), st.floats(0, 1))
+def test_numbers_and_arrays_give_the_same(s, more, p):
+    alone, among = rate_evidence(s, s + more, p), rate_evidence(np.array([s, s]), s + more, p)
+    assert float(alone) == pytest.approx(float(among[0]), rel=1e-9, abs=1e-9)

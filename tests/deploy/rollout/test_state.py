@@ -1,5 +1,6 @@
 """The state: one driver at a time, nothing lost to kill -9, a full disk, or a clock; the same over PostgreSQL."""
 
+import json
 import os
 import shutil
 import signal
@@ -130,6 +131,18 @@ def test_postgresql_does_the_same(postgresql):
     check_fence(plan(name="two", more=f'state: {{postgresql: "{postgresql}"}}'))
 
 
+def test_postgresql_is_only_read_by_who_looks(postgresql):
+    made = plan(name="three", more=f'state: {{postgresql: "{postgresql}"}}')
+    state = begun(made)
+    looking = State(made, reading=True)
+    assert looking.row() == state.row()
+    with pytest.raises(AnywarpError, match="read-only"):
+        looking.wish("abort", "a page")
+    assert state.row().wish == ""
+    looking.close()
+    state.close()
+
+
 def test_postgresql_that_is_away_is_said():
     with pytest.raises(AnywarpError, match="PostgreSQL refuses") as caught:
         State(plan(more=f'state: {{postgresql: "postgresql://nobody@127.0.0.1:{free_port()}/x"}}'))
@@ -186,6 +199,13 @@ def test_killed_command_goes_on_and_abort_takes_it_back(tmp_path, capsys):
         assert call(["rollout", "report", str(file), "-o", str(tmp_path / "r.html")]) == 0
         page = (tmp_path / "r.html").read_text()
         assert "rolled back" in page and "a person said abort" in page
+        capsys.readouterr()
+        assert call(["results", "list", "--kind", "rollout", "--format", "json"]) == 0
+        (kept,) = json.loads(capsys.readouterr().out)
+        assert (kept["model"], kept["form"]) == ("chat", "reverted")
+        assert call(["results", "show", kept["id"], "--html", str(tmp_path / "kept.html")]) == 0
+        assert "reverted: a person said abort" in capsys.readouterr().out
+        assert "rolled back" in (tmp_path / "kept.html").read_text()
 
 
 def test_plan_that_was_changed_is_refused(tmp_path, capsys):

@@ -179,8 +179,8 @@ def test_other_tokens_for_the_same_text_are_said():
 @properties(
     60,
     5000,
-    st.lists(st.floats(-20, 20), min_size=3, max_size=12),
-    st.lists(st.floats(-20, 20), min_size=12, max_size=12),
+    st.lists(st.floats(-9, 9), min_size=3, max_size=12),  # what is left untold is 1 less what is told: far below, rounding is all of it
+    st.lists(st.floats(-9, 9), min_size=12, max_size=12),
     st.integers(1, 12),
     st.integers(1, 12),
 )

@@ -5,13 +5,18 @@ import contextlib
 import json
 import os
 import signal
+import ssl
 import sys
 
 import pytest
 
+from anywarp.cli.main import call
 from anywarp.deploy.rollout.control import write_control
 from anywarp.deploy.rollout.observations import open_database, read, read_counts
 from anywarp.deploy.rollout.traffic import Traffic
+from anywarp.deploy.shadow import serve as serve_module
+from anywarp.deploy.shadow.options import Options, server
+from anywarp.deploy.webhook import certificates
 from deploy.shadow.engine import FAULTS, Engine, engines
 from deploy.shadow.proxy import raw_server, until
 
@@ -259,13 +264,13 @@ def test_the_stage_and_shares_change_while_it_runs(tmp_path):
         async with engines(source, target) as (a, b), shadow(tmp_path, a, b) as (port, _):
             await ask(port, PROMPT)
             write_control(tmp_path, Traffic("100 %", 1.0))
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.4)  # two looks at the file
             (tmp_path / "control.json").write_text("{ not JSON")
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.4)
             for _ in range(3):
                 await ask(port, PROMPT)
             write_control(tmp_path, Traffic("back", 0.0, compare=1.0))
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.4)
             await ask(port, PROMPT)
             _, callers = await observed(tmp_path, 2)
         assert [(r.stage, r.side) for r in callers] == [
@@ -388,3 +393,65 @@ def test_a_target_whose_tls_is_wrong_is_told(tmp_path):
                 assert row.error.startswith(("tls", "refused"))
 
     run(test)
+
+
+def test_callers_speak_tls_and_a_new_certificate_is_taken_up(tmp_path, monkeypatch):
+    """The relay in this process, so that looks at the files come soon; streams, keep-alive and what is no TLS."""
+    monkeypatch.setattr(serve_module, "RENEWED", 0.05)
+    pair = certificates.self_signed(tmp_path / "a", ["127.0.0.1"])
+    certificates.self_signed(tmp_path / "b", ["127.0.0.1"])
+
+    def trusting(folder):
+        return ssl.create_default_context(cafile=folder / certificates.AUTHORITY)
+
+    async def answer_over(port, context):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
+        data = json.dumps({**PROMPT, "stream": True}).encode()
+        for _ in range(2):
+            writer.write(b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(data) + data)
+            told = await asyncio.wait_for(reader.readuntil(b"\r\n0\r\n\r\n"), 20)
+        writer.close()
+        with contextlib.suppress(ssl.SSLError, ConnectionError):
+            await writer.wait_closed()
+        return told
+
+    async def test():
+        async with engines(Engine()) as (a,):
+            plain = await ask(a, {**PROMPT, "stream": True})
+            options = Options("r", str(tmp_path / "r.sqlite"), str(tmp_path / "c.json"), (server("s", f"http://127.0.0.1:{a}"),), (), port=0, sample=0.0, certificate=str(pair[0]), key=str(pair[1]))  # fmt: skip
+            started = asyncio.get_running_loop().create_future()
+            serving = asyncio.create_task(serve_module._serve(options, lambda host, port: started.set_result(port), 5))
+            port = await asyncio.wait_for(started, 20)
+            assert await answer_over(port, trusting(tmp_path / "a")) == plain
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")  # no TLS
+            with contextlib.suppress(ConnectionError):
+                assert b"HTTP" not in await asyncio.wait_for(reader.read(), 20)
+            writer.close()
+            (tmp_path / "a" / "tls.key").write_text("half written")
+            await asyncio.sleep(0.2)
+            assert await answer_over(port, trusting(tmp_path / "a")) == plain  # the old pair goes on
+            authority = (tmp_path / "a" / certificates.AUTHORITY).read_bytes()
+            for name in ("tls.crt", "tls.key"):
+                os.replace(tmp_path / "b" / name, tmp_path / "a" / name)
+            (tmp_path / "old").mkdir()
+            (tmp_path / "old" / certificates.AUTHORITY).write_bytes(authority)
+            await asyncio.sleep(0.3)
+            assert await answer_over(port, trusting(tmp_path / "b")) == plain
+            with pytest.raises(ssl.SSLError):
+                await answer_over(port, trusting(tmp_path / "old"))
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert await serving == 0
+
+    run(test)
+
+
+@pytest.mark.parametrize("content", [None, b"no PEM"])
+def test_a_certificate_that_cannot_be_used_is_said(tmp_path, content, capsys):
+    place = tmp_path / "c"
+    if content is not None:
+        place.write_bytes(content)
+    more = ["--source", "http://127.0.0.1:1", "--folder", str(tmp_path), "--tls-certificate", str(place)]
+    assert call(["shadow", *more]) == 2 and "Y092" in capsys.readouterr().err
+    assert call(["shadow", *more, "--listen", "127.0.0.1:0", "--tls-key", str(place)]) == 2
+    assert "Y093" in capsys.readouterr().err

@@ -2,9 +2,11 @@
 
 import pytest
 
+from anywarp.check.store import opened
 from anywarp.deploy.rollout import plan_file
+from anywarp.deploy.rollout.kept import keep
 from anywarp.deploy.rollout.state import State
-from anywarp.deploy.ui import moving, site
+from anywarp.deploy.ui import moving, shown, site
 from anywarp.diagnostics import AnywarpError
 from deploy.rollout.plans import text
 
@@ -57,3 +59,35 @@ def test_one_that_cannot_be_read_leaves_the_others(state, tmp_path):
     (broken / "rollout.sqlite").write_bytes(b"nothing" * 200)
     found = {one.name: one.headline for one in moving.rollouts()}
     assert set(found) == {"chat", "broken"} and found["broken"].mark == "bad"
+
+
+def test_pages_change_nothing(state, tmp_path):
+    """Who looks can neither write a state nor make one."""
+    plan = plan_file.parse(text(name="chat"), "plan.yaml").plan
+    looking = State(plan, reading=True)
+    assert looking.row() == state.row()
+    with pytest.raises(AnywarpError, match="readonly") as caught:
+        looking.wish("abort", "a page")
+    assert caught.value.diagnostic.code == "Y072" and state.row().wish == ""
+    looking.close()
+    with pytest.raises(AnywarpError):
+        State(plan.model_copy(update={"name": "other"}), reading=True)
+    assert [place.name for place in (tmp_path / "rollouts").iterdir()] == ["chat"]
+
+
+@pytest.mark.parametrize("phase, mark", [("done", "good"), ("reverted", "bad")])
+def test_a_rollout_that_is_over_is_among_the_results_once(state, phase, mark):
+    plan = plan_file.parse(text(name="chat"), "plan.yaml").plan
+    assert keep(plan, state) is None  # not over
+    cause = {"in words": "requests fail on the target <b>", "kind": "errors"}
+    state.change("failed", "10 %", "errors", {"verdicts": [], "cause": cause} if phase == "reverted" else None, phase="reverting")
+    state.change("end", "10 %", "the end", None, phase=phase, reason="so it was")
+    identity = keep(plan, state)
+    assert identity and keep(plan, state) is None
+    with opened() as store:
+        run = store.get(identity)
+    told = shown.headline(run)
+    assert told.mark == mark and "so it was" in told.text and ("requests fail" in told.text) == (phase == "reverted")
+    page = shown.report_of(run)()
+    assert "<svg" in page or "so it was" in page
+    assert "<b>" not in site.overview().replace("&lt;b&gt;", "")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from anywarp.deploy.rollout.finding import ERRORS, MOST, NOISE, SPREAD, counts, requests_to_find
 from anywarp.deploy.rollout.gates import guards, name_of
 from anywarp.deploy.rollout.plan import Agreement, Cost, Divergence, Errors, Gate, Kl, Latency, Plan, Power, Stage
 from anywarp.deploy.rollout.sequential import (
@@ -25,10 +26,6 @@ from anywarp.deploy.rollout.sequential import (
     rate_evidence,
     ratio_interval,
 )
-
-ERRORS, SPREAD, NOISE = 0.001, 0.5, 0.01
-"""Assumed: one request in a thousand fails on either side; the logarithm of latency has this deviation; so many answers part by noise alone."""
-_MOST = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -44,6 +41,8 @@ class Forecast:
     """Gates that are not decided within `at_most`."""
     price: float
     """What both pools cost meanwhile, in the plan's currency."""
+    finds: dict[str, tuple[float | None, float | None]]
+    """By gate: requests after which a target that breaks the limit twice over is stopped (`finding.py`): all of it, or only the smallest class that must pass."""
 
 
 def forecast(plan: Plan) -> list[Forecast]:
@@ -60,7 +59,17 @@ def _stage(plan: Plan, stage: Stage) -> Forecast:
     longest = max((need for need in needs.values() if need is not None), default=0.0)
     lasts = None if any(need is None for need in needs.values()) else min(max(longest, stage.at_least), stage.at_most)
     hours = (stage.at_most if lasts is None else lasts) / 3600
-    return Forecast(stage, needs, lasts, late, hours * (plan.source.price + plan.target.price))
+    finds = {
+        name_of(gate): (requests_to_find(plan, gate, stage), _to_find_in_a_class(plan, gate, stage))
+        for gate in plan.gates
+        if guards(plan, gate, stage)
+    }
+    return Forecast(stage, needs, lasts, late, hours * (plan.source.price + plan.target.price), finds)
+
+
+def _to_find_in_a_class(plan: Plan, gate: Gate, stage: Stage) -> float | None:
+    part = plan.endpoint.smallest_class
+    return requests_to_find(plan, gate, stage, part) if 0 < part < 1 else None
 
 
 def _seconds(plan: Plan, gate: Gate, stage: Stage) -> float | None:
@@ -70,7 +79,7 @@ def _seconds(plan: Plan, gate: Gate, stage: Stage) -> float | None:
     low, high = 0.0, 16.0
     while not _decides(plan, gate, stage, high):
         low, high = high, high * 2
-        if high * plan.endpoint.requests_per_second > _MOST:
+        if high * plan.endpoint.requests_per_second > MOST:
             return None
     while high / max(low, 1) > 1.1:
         between = (low + high) / 2
@@ -79,12 +88,8 @@ def _seconds(plan: Plan, gate: Gate, stage: Stage) -> float | None:
 
 
 def _decides(plan: Plan, gate: Gate, stage: Stage, seconds: float) -> bool:
-    rate = plan.endpoint.requests_per_second
-    requests, share = rate * seconds, stage.target_share
-    compared = requests * (plan.shadow.sample if stage.compare is None else stage.compare)
-    replays, noise = compared * (1 - plan.shadow.noise), compared * plan.shadow.noise
-    answers = replays if stage.kind == "shadow" else requests * share
-    source = requests * (1 - share) if share < 1 else requests
+    seen = counts(plan, stage, plan.endpoint.requests_per_second * seconds)
+    replays, noise, answers, source = seen.replays, seen.noise, seen.answers, seen.source
     enough = math.log(1 / plan.confidence.missed)
     match gate:
         case Errors():

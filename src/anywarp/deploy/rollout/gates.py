@@ -34,7 +34,6 @@ from anywarp.deploy.rollout.sequential import (
     Floats,
     Quantiles,
     Rate,
-    design_effect,
     difference_evidence,
     interval,
     quantile_ratio_evidence,
@@ -126,7 +125,7 @@ def guards(plan: Plan, gate: Gate, stage: Stage) -> bool:
     return stage.kind != "shadow" or isinstance(gate, Errors)
 
 
-def _levels(plan: Plan, scope: str) -> tuple[float, float]:
+def levels(plan: Plan, scope: str) -> tuple[float, float]:
     """Return the levels of the lower bound (false alarms) and of the upper one (misses)."""
     tests = sum(guards(plan, gate, stage) for stage in plan.stages for gate in plan.gates)
     share = plan.confidence.false_alarm / max(tests, 1) / 2
@@ -151,11 +150,12 @@ class Gates:
             if not guards(self.plan, gate, self.stage):
                 continue
             for scope in [ALL] if isinstance(gate, Power) else list(self.ledger.scopes):
-                out.append(self._verdict(n, gate, scope, bounds))
+                out.append(self.verdict(n, gate, scope, bounds))
         return out
 
-    def _verdict(self, n: int, gate: Gate, scope: str, bounds: bool) -> Verdict:
-        false_alarm, missed = _levels(self.plan, scope)
+    def verdict(self, n: int, gate: Gate, scope: str, bounds: bool) -> Verdict:
+        """Return what the n-th gate says of all requests or of a class."""
+        false_alarm, missed = levels(self.plan, scope)
         limit, unit = limit_of(gate)
         look = self._look(n, gate, scope)
         result, lower, upper = look.decide(limit, false_alarm, missed, bounds)
@@ -207,19 +207,18 @@ class _Look:
     note = ""
     least, most = -1.0, 1.0
 
-    def evidence(self, value: float) -> float:
+    def evidence(self, value: float, enough: float = -math.inf) -> float:
+        """Return the evidence against a value; below `enough`, what is left of it need not be exact."""
         raise NotImplementedError
 
     def decide(self, limit: float, false_alarm: float, missed: float, bounds: bool) -> tuple[Result, float, float]:
         """Return the result with lower and upper bound."""
         if not self.target or math.isnan(self.estimate):
             return "open", self.least, self.most
-        against = self.evidence(limit)
+        enough = math.log(1 / (false_alarm if self.estimate > limit else missed))
         result: Result = "open"
-        if self.estimate > limit and against >= math.log(1 / false_alarm):
-            result = "fail"
-        elif self.estimate <= limit and against >= math.log(1 / missed):
-            result = "pass"
+        if self.evidence(limit, enough) >= enough:
+            result = "fail" if self.estimate > limit else "pass"
         if not bounds:
             return result, self.least, self.most
         return result, *interval(self.evidence, self.estimate, self.least, self.most, false_alarm, missed)
@@ -240,7 +239,7 @@ class _Difference(_Look):
             self.estimate = target.estimate - (source.estimate if source else 0.0)
         self.least = -1.0 if source else 0.0
 
-    def evidence(self, value: float) -> float:
+    def evidence(self, value: float, enough: float = -math.inf) -> float:
         source, target = self._rates
         if source is None:
             return float(rate_evidence(target.successes, target.trials, value))
@@ -256,16 +255,12 @@ class _Ratio(_Look):
         self.source, self.target, self.note = source.size, target.size, note
         if not source.size or not target.size:
             return
-        self.source_values, self.target_values = _quantiles(source, p), _quantiles(target, p)
+        self.source_values, self.target_values = Quantiles(source, p, bursts=True), Quantiles(target, p, bursts=True)
         if self.source_values.estimate > 0:
             self.estimate = self.target_values.estimate / self.source_values.estimate
 
-    def evidence(self, value: float) -> float:
-        return quantile_ratio_evidence(self.source_values, self.target_values, value)
-
-
-def _quantiles(values: Floats, p: float) -> Quantiles:
-    return Quantiles(values, p, design_effect(values > float(np.quantile(values, p))))
+    def evidence(self, value: float, enough: float = -math.inf) -> float:
+        return quantile_ratio_evidence(self.source_values, self.target_values, value, enough=enough)
 
 
 class _Bounded(_Look):

@@ -128,6 +128,14 @@ def open_database(path: Path) -> sqlite3.Connection:
     return database
 
 
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Open the rollout's database for looking at it; sqlite3.Error where there is none, or none of ours."""
+    name = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
+    database = sqlite3.connect(name, uri=True, timeout=WAIT, isolation_level=None)
+    database.execute("PRAGMA trusted_schema=OFF")
+    return database
+
+
 class Writer:
     """Writes observations from a thread of its own, in batches; whoever puts one in never waits."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import math
 import urllib.parse
@@ -20,6 +21,6 @@ def watts(address: str, query: str) -> float | None:
         data = told["data"]
         rows = [data["result"]] if data["resultType"] == "scalar" else [row["value"] for row in data["result"]]
         value = math.fsum(float(row[1]) for row in rows)
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
     return value if rows and math.isfinite(value) and value >= 0 else None

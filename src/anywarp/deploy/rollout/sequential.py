@@ -15,6 +15,7 @@ the truth at all times at once with chance 1 - alpha. All functions return natur
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,8 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-RATE_PRIOR, QUANTILE_PRIOR = 200.0, 1000.0
-"""Weight of the mixtures' prior in requests: they are narrowest after some times as many; any value is valid."""
+RATE_PRIOR, QUANTILE_PRIORS = 200.0, (100.0, 1000.0)
+"""Weights of the mixtures' priors in requests: they are narrowest after some times as many; any value is valid, and so is the mean over several."""
 _TINY = 1e-12
 _SHIFT = 10
 _FEW = 200
@@ -48,17 +49,32 @@ def _within(x: Floats, low: ArrayLike, high: ArrayLike) -> Floats:
     return np.minimum(np.maximum(x, low), high)
 
 
-def rate_evidence(successes: ArrayLike, trials: float, rate: ArrayLike, weight: float = RATE_PRIOR) -> Floats:
+def rate_evidence(successes: ArrayLike, trials: ArrayLike, rate: ArrayLike, weight: float = RATE_PRIOR) -> Floats:
     """Return the evidence against "each trial succeeds with chance `rate`, whatever came before".
 
     The prior is Beta about the rate in question; counts need not be whole (see `design_effect`).
     """
+    if isinstance(successes, float | int) and isinstance(trials, float | int) and isinstance(rate, float | int):
+        return np.float64(_one_rate_evidence(successes, trials, min(max(rate, _TINY), 1 - _TINY), weight))  # pyright: ignore[reportReturnType]
     p = _within(np.asarray(rate, dtype=np.float64), _TINY, 1 - _TINY)
-    s = np.asarray(successes, dtype=np.float64)
+    s, trials = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     a, b = p * weight + 0.5, (1 - p) * weight + 0.5
     likelihood = s * np.log(p) + (trials - s) * np.log1p(-p)
     mixture = log_gamma(a + s) + log_gamma(b + trials - s) - log_gamma(a + b + trials)
     return mixture - log_gamma(a) - log_gamma(b) + log_gamma(a + b) - likelihood
+
+
+def _one_rate_evidence(s: float, n: float, p: float, weight: float) -> float:
+    """Return the same for numbers, of which numpy would make arrays."""
+    a, b, of = p * weight + 0.5, (1 - p) * weight + 0.5, math.lgamma
+    mixture = of(a + s) + of(b + n - s) - of(a + b + n) - of(a) - of(b) + of(a + b)
+    return mixture - s * math.log(p) - (n - s) * math.log1p(-p)
+
+
+def quantile_evidence(ranks: ArrayLike, count: ArrayLike, p: float) -> Floats:
+    """Return the evidence against "the quantile `p` has so many of the values at or below it"; the mean over two priors sees large differences soon, too."""
+    narrow, wide = (rate_evidence(ranks, count, p, weight) for weight in QUANTILE_PRIORS)
+    return np.logaddexp(narrow, wide) - math.log(2)
 
 
 @dataclass(frozen=True)
@@ -123,11 +139,20 @@ def design_effect(events: NDArray[np.bool_], most: float = 50.0) -> float:
 class Quantiles:
     """The values of one side, sorted, with the evidence against each being the quantile `p`."""
 
-    def __init__(self, values: Floats, p: float, effect: float = 1.0) -> None:
-        """Sort; `effect` is the side's design effect. Of equal values each counts as a little larger than the one before."""
+    def __init__(self, values: Floats, p: float, bursts: bool = False) -> None:
+        """Sort; with `bursts`, counts are divided by their design effect. Of equal values each counts as a little larger than the one before."""
         self.values = np.sort(np.asarray(values, dtype=np.float64))
-        self.p, self.effect = p, effect
+        self.p, self.effect = p, 1.0
+        self._in_order = values if bursts else None
         self._plausible: dict[float, tuple[int, int]] = {}
+
+    def divided(self, place: float) -> Quantiles:
+        """Return the same with the design effect of "larger than `place`": where the quantile is, if what is tested were so."""
+        if self._in_order is None:
+            return self
+        out = copy.copy(self)
+        out.effect, out._plausible = design_effect(self._in_order > place), {}
+        return out
 
     @property
     def estimate(self) -> float:
@@ -138,7 +163,7 @@ class Quantiles:
 
     def evidence(self, ranks: ArrayLike) -> Floats:
         """Return the evidence against "the quantile has so many of the values at or below it"."""
-        return rate_evidence(np.asarray(ranks) / self.effect, self.values.size / self.effect, self.p, QUANTILE_PRIOR)
+        return quantile_evidence(np.asarray(ranks) / self.effect, self.values.size / self.effect, self.p)
 
     def plausible(self, limit: float) -> tuple[int, int]:
         """Return the smallest and the largest rank whose evidence stays below `limit`."""
@@ -165,17 +190,28 @@ class Quantiles:
         return low, high
 
 
-def quantile_ratio_evidence(source: Quantiles, target: Quantiles, ratio: float, limit: float = 40.0) -> float:
-    """Return the evidence against "the target's quantile is `ratio` times the source's", at most `limit`."""
+def quantile_ratio_evidence(
+    source: Quantiles, target: Quantiles, ratio: float, limit: float = 40.0, enough: float = -math.inf
+) -> float:
+    """Return the evidence against "the target's quantile is `ratio` times the source's", at most `limit`.
+
+    Where it is less than `enough`, the value may be larger than the evidence, but is less than `enough` too: one place is tried before all.
+    """
+    if not source.values.size or not target.values.size:
+        return 0.0
+    place = math.sqrt(max(source.estimate * ratio * target.estimate, 0.0))
+    source, target = source.divided(place / ratio), target.divided(place)
+    s_steps = source.values * ratio
+    tried = source.evidence(np.searchsorted(s_steps, place, "right"))
+    tried = float(tried + target.evidence(np.searchsorted(target.values, place, "right")))
+    if tried < enough:
+        return tried
     s_low, s_high = source.plausible(limit)
     t_low, t_high = target.plausible(limit)
     # the joint evidence changes only where a value of either side is passed
     steps = np.concatenate(
         [source.values[max(s_low - 1, 0) : s_high] * ratio, target.values[max(t_low - 1, 0) : t_high]]
     )
-    if not steps.size:
-        return 0.0
-    s_steps = source.values * ratio
     best = limit
     for side in ("left", "right"):
         s_ranks = np.searchsorted(s_steps, steps, side=side)
@@ -190,21 +226,22 @@ def quantile_ratio_evidence(source: Quantiles, target: Quantiles, ratio: float, 
 
 
 def interval(
-    evidence: Callable[[float], float], estimate: float, least: float, most: float, below: float, above: float
+    evidence: Callable[[float, float], float], estimate: float, least: float, most: float, below: float, above: float
 ) -> tuple[float, float]:
     """Return the confidence sequence about an estimate: the values whose evidence is less than log(1 / level).
 
+    `evidence` takes a value, and how much evidence is enough: less of it need not be exact.
     `below` and `above` are the levels of the lower and the upper bound, `least` and `most` the range of the parameter.
     """
 
     def edge(end: float, level: float) -> float:
         limit = math.log(1 / level)
-        if evidence(end) < limit:
+        if evidence(end, limit) < limit:
             return end
         inside, outside = estimate, end
         for _ in range(40):
             between = (inside + outside) / 2
-            if evidence(between) < limit:
+            if evidence(between, limit) < limit:
                 inside = between
             else:
                 outside = between
@@ -238,6 +275,12 @@ class Betting:
             self._bet(x[start : start + 2048])
 
     def _bet(self, x: Floats) -> None:
+        above, below = self.gains(x)
+        self.above += above.sum(axis=0)
+        self.below += below.sum(axis=0)
+
+    def gains(self, x: Floats) -> tuple[Floats, Floats]:
+        """Take values in; return by how much each raises the log capital of either side, (values, grid), without adding it."""
         n = self.count + np.arange(x.size, dtype=np.float64)
         before = self.total + np.concatenate([[0.0], np.cumsum(x)[:-1]])
         means = (before + 0.5) / (n + 1)
@@ -250,11 +293,10 @@ class Betting:
             variances[:, None] + gap * gap
         )  # the approximately growth-optimal bet (aGRAPA), cut off so that no bet can ruin
         stake = x[:, None] - m
-        self.above += np.log1p(_within(bet, 0.0, 0.75 / m) * stake).sum(axis=0)
-        self.below += np.log1p(_within(bet, -0.75 / (1 - m), 0.0) * stake).sum(axis=0)
         self.count += x.size
         self.total += float(x.sum())
         self.squares += float(deviations.sum())
+        return np.log1p(_within(bet, 0.0, 0.75 / m) * stake), np.log1p(_within(bet, -0.75 / (1 - m), 0.0) * stake)
 
     def interval(self, below: float, above: float) -> tuple[float, float]:
         """Return the bounds of the mean at the levels `below` (lower bound) and `above` (upper bound), within 0 and 1."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from anywarp.deploy.rollout.observations import open_database
+from anywarp.deploy.rollout.observations import open_database, open_to_read
 from anywarp.deploy.rollout.plan import Plan
 from anywarp.deploy.rollout.problems import BUSY, EXTRA, LOST, STATE, problem
 from anywarp.settings import ROLLOUTS
@@ -107,18 +107,20 @@ def folder(name: str) -> Path:
 class State:
     """The state of one rollout. Errors of the database are AnywarpErrors with what to do; nothing is half written."""
 
-    def __init__(self, plan: Plan) -> None:
-        """Open the state that the plan names, and the user's own database of observations."""
+    def __init__(self, plan: Plan, reading: bool = False) -> None:
+        """Open the state that the plan names, and the user's own database of observations; `reading` for who only looks: nothing is made or changed."""
         self.name = plan.name
-        self.folder = folder(plan.name)
+        self.folder = ROLLOUTS.get() / plan.name if reading else folder(plan.name)
         self.path = self.folder / "rollout.sqlite"
         self.shared = plan.state.postgresql
         self._lock: int | None = None
         self._generation: int | None = None
         with self._told():
-            self.observations = open_database(self.path)
+            self.observations = open_to_read(self.path) if reading else open_database(self.path)
+            self._database: _Connection = _postgresql(self.shared, reading) if self.shared else self.observations
+            if reading:
+                return
             self.observations.execute("PRAGMA synchronous=FULL")  # a decision must survive a loss of power
-            self._database: _Connection = _postgresql(self.shared) if self.shared else self.observations
             identity = "BIGSERIAL PRIMARY KEY" if self.shared else "INTEGER PRIMARY KEY AUTOINCREMENT"
             with self.transaction():
                 for table in _TABLES:
@@ -318,12 +320,14 @@ class State:
             ) from error
 
 
-def _postgresql(address: str) -> _Connection:
+def _postgresql(address: str, reading: bool = False) -> _Connection:
     try:
         import psycopg
     except ImportError as error:
         raise problem(EXTRA, "a shared state needs psycopg", "pip install 'anywarp[rollout]'") from error
     connection: Any = psycopg.connect(address, autocommit=True, connect_timeout=10)  # transactions are begun by name
+    if reading:
+        connection.execute("SET default_transaction_read_only = on")
     return connection
 
 

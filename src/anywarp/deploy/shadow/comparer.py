@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 WAITING = 64
 """Exchanges that wait for their replay; what comes on top is dropped and counted."""
-AT_ONCE = 4
-"""Replays at the same time."""
+AT_ONCE = 4, 32
+"""Replays at the same time: at least, and at most where the budget has seconds for more in each second."""
 FORMS = ("vllm", "echo")
 ENDING = 10.0
 """Seconds that replays have to end in when the relay has ended."""
@@ -254,12 +254,13 @@ async def _run() -> int:
     options = Options.read(text.decode())
     writer = Writer(Path(options.database))
     # No connection is used twice: a server may close an idle one at any time, which would look like an error of its own.
-    connector = aiohttp.TCPConnector(limit=AT_ONCE * 2, force_close=True)
+    at_once = min(max(AT_ONCE[0], round(options.gpu_seconds_per_minute / 60)), AT_ONCE[1])
+    connector = aiohttp.TCPConnector(limit=at_once * 2, force_close=True)
     async with aiohttp.ClientSession(
         connector=connector, auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar()
     ) as session:
         comparer = Comparer(options, writer, session)
-        workers = [asyncio.create_task(comparer.work()) for _ in range(AT_ONCE)]
+        workers = [asyncio.create_task(comparer.work()) for _ in range(at_once)]
         while (frame := await _frame(reader)) is not None:
             _take(comparer, *frame)
         try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from anywarp.deploy.rollout.plan import Plan, Pool
+if TYPE_CHECKING:  # relay and comparer start without what reads plans
+    from anywarp.deploy.rollout.plan import Plan, Pool
 
 SHADOW_HEADER = "x-anywarp-shadow"
 """Marks a request that no caller made, so that gateways, billing and logs can tell; its value is the rollout's name."""
@@ -65,6 +66,9 @@ class Options:
     lengths: tuple[int, ...] = (512, 4096)
     conversation: str = "x-conversation-id"
     cookie: str = "anywarp-side"
+    certificate: str = ""
+    """PEM files of the certificate that callers are shown, and of its key; without them callers speak plainly."""
+    key: str = ""
     seed: int = 0
     """Which requests are sampled, and how conversations fall: another number, another choice."""
 

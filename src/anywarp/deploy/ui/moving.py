@@ -106,7 +106,7 @@ def report(name: str) -> str:
 
 def abort(name: str) -> None:
     """Have whoever drives a rollout bring all traffic back; AnywarpError (Y132) where nobody can."""
-    with _opened(name) as (_, state):
+    with _opened(name, reading=False) as (_, state):
         row = state.row()
         if row is None or row.ended:
             raise codes.problem(codes.MISSING, f"the rollout {name} is over: there is nothing to stop")
@@ -114,8 +114,8 @@ def abort(name: str) -> None:
 
 
 @contextlib.contextmanager
-def _opened(name: str) -> Generator[tuple[Plan, State]]:
-    """Open the state of a rollout by the plan that it keeps."""
+def _opened(name: str, reading: bool = True) -> Generator[tuple[Plan, State]]:
+    """Open the state of a rollout by the plan that it keeps; only to look at it unless `reading` is False."""
     from anywarp.deploy.rollout.plan_file import parse
 
     path = settings.ROLLOUTS.get() / name / "rollout.sqlite"
@@ -133,7 +133,7 @@ def _opened(name: str) -> Generator[tuple[Plan, State]]:
             "one that several operators share is in PostgreSQL: `anywarp rollout status` shows it",
         )
     plan = parse(found[0], f"the plan of {name}").plan
-    state = State(plan)
+    state = State(plan, reading)
     try:
         yield plan, state
     finally:

@@ -76,4 +76,5 @@ _PAGES: dict[str, Callable[[Run], str]] = {
     "assess": _kept_page,
     "organisation": _kept_page,
     "fleet": _kept_page,
+    "rollout": _kept_page,
 }
