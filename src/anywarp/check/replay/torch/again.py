@@ -19,6 +19,7 @@ from anywarp.check.record.torch import precise, values
 from anywarp.check.record.torch.apart import random_state_kept, state_kept
 from anywarp.check.record.torch.calls import Call, Original, Recorder, attention_operation, rank
 from anywarp.check.record.torch.operations import is_norm
+from anywarp.check.replay import weights
 from anywarp.check.replay.torch import magnitudes
 from anywarp.check.replay.torch.reference import Reference
 
@@ -56,7 +57,7 @@ class Again(Recorder):
         if recorded is None:
             self.session.note(f"{root} is not in the recording: nothing of it is compared")
             return
-        differ = differing(recorded, self.session.models[root])
+        differ = weights.differing(recorded.get("parameters") or {}, self.session.models[root]["parameters"])
         if differ:
             self.weights[root] = differ
             self.session.writer.describe(weights=self.weights)
@@ -226,22 +227,6 @@ class Again(Recorder):
             self.session.note(
                 f"{name}, call {call.number}, cannot be run alone: {type(error).__name__}: {str(error)[:200]}"
             )
-
-
-def differing(recorded: dict[str, Any], here: dict[str, Any]) -> dict[str, str]:
-    """Return the parameters of a model that are not the recorded ones, each with the reason in words."""
-    out = dict[str, str]()
-    theirs, ours = recorded.get("parameters") or {}, here["parameters"]
-    for name in [*theirs, *(name for name in ours if name not in theirs)]:
-        one, other = theirs.get(name), ours.get(name)
-        if one is None or other is None:
-            out[name] = "it is not in the recording" if one is None else "it is not in the program"
-            continue
-        for what in ("shape", "dtype", "digest"):
-            if what in one and what in other and one[what] != other[what]:
-                out[name] = f"recorded {one[what]}, here {other[what]}" if what != "digest" else "its values are others"
-                break
-    return out
 
 
 def _same(one: Any, other: Any) -> bool:
