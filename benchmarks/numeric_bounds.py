@@ -68,7 +68,9 @@ class Held:
 
     def __str__(self):
         more = f", {self.exceeding:,} beyond" if self.exceeding else ""
-        return f"{self.worst:.2g}{more} / {min(self.loose, default=np.nan):.3g} to {max(self.loose, default=np.nan):.3g}"
+        return (
+            f"{self.worst:.2g}{more} / {min(self.loose, default=np.nan):.3g} to {max(self.loose, default=np.nan):.3g}"
+        )
 
 
 def row(operands, k, results, accumulator, held, seed):

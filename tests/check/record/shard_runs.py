@@ -1,6 +1,6 @@
 """Records the model of sharded_model.py in several ways, from one interpreter that forks: torch is imported once.
 
-    shard_runs.py FOLDER NAME=HOW[+DEFECT][@REFERENCE] ...     one recording below FOLDER for each; with a REFERENCE, what `anywarp verify` has its program do
+shard_runs.py FOLDER NAME=HOW[+DEFECT][@REFERENCE] ...     one recording below FOLDER for each; with a REFERENCE, what `anywarp verify` has its program do
 """
 
 import os
@@ -18,7 +18,7 @@ from anywarp.check.record.torch import calls
 from anywarp.check.replay import running as replaying
 from check.record import sharded_model
 
-PATIENCE = 120
+PATIENCE = 60
 
 
 def plan(folder: Path, reference: str) -> Plan:
@@ -60,16 +60,18 @@ def wait(children: list[int]) -> None:
         if (child and status) or time.monotonic() > end:
             for each in children:
                 os.kill(each, 9)
-            raise SystemExit("a rank failed, or they wait for each other")
+            raise SystemExit(
+                f"a rank ended with status {status}" if child else f"ranks had not ended after {PATIENCE} seconds"
+            )
         time.sleep(0.01)
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     import torch.distributed.fsdp
-    import torch.distributed.tensor.parallel  # noqa: F401  once, for all that are forked
+    import torch.distributed.tensor.parallel
 
-    root = Path(sys.argv[1])
+    root = Path(sys.argv[1]).absolute()
     for word in sys.argv[2:]:
         name, _, what = word.partition("=")
         what, _, reference = what.partition("@")

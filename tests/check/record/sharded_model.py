@@ -1,6 +1,6 @@
 """One model of embedding, blocks and head, as one process has it and over two ranks (gloo): tensor parallel, FSDP, DDP, and in two stages of a pipeline.
 
-    sharded_model.py MEETING HOW [DEFECT]     MEETING: a file for the ranks to meet; HOW: whole, tensor, fsdp, ddp or stages
+sharded_model.py MEETING HOW [DEFECT]     MEETING: a file for the ranks to meet; HOW: whole, tensor, fsdp, ddp or stages
 """
 
 import os
@@ -45,7 +45,11 @@ def tensor(model, rank):
     from torch.distributed.tensor import Replicate
     from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
-    plan = {"blocks.*.up": ColwiseParallel(), "blocks.*.down": RowwiseParallel(), "head": ColwiseParallel(output_layouts=Replicate())}
+    plan = {
+        "blocks.*.up": ColwiseParallel(),
+        "blocks.*.down": RowwiseParallel(),
+        "head": ColwiseParallel(output_layouts=Replicate()),
+    }
     return parallelize_module(model, init_device_mesh("cpu", (RANKS,)), plan)
 
 
@@ -103,7 +107,7 @@ def work(rank, meeting, how, defect):
     model = Small()
     if how != "whole":
         model = globals()[how](model, rank)
-    if defect and rank == 1 or defect and how == "whole":
+    if (defect and rank == 1) or (defect and how == "whole"):
         spoil(getattr(model, "module", model), defect)
     x = torch.randint(WORDS, (4, 5), generator=torch.Generator().manual_seed(4))
     with torch.no_grad():

@@ -15,7 +15,7 @@ class Recording(Protocol):
 
     manifest: dict[str, Any]
     notes: list[str]
-    entries: Sequence[Entry]
+    entries: list[Entry]
 
     def read(self, entry: Entry) -> memoryview:
         """Return the bytes of an entry's values, little-endian, contiguous; AnywarpError: V002, V003."""

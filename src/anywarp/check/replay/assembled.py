@@ -18,6 +18,7 @@ from anywarp.check.bundle.recording import Recording
 from anywarp.check.replay import pieces, weights
 from anywarp.check.replay.arrays import Array, array
 from anywarp.check.replay.pieces import Join, Piece, Shape
+from anywarp.check.replay.shares import SLOT as SHARE
 
 Place = tuple[str, int, int, str, str, str]
 """Name, call, visit, side (input, output, ...), slot and run."""
@@ -43,6 +44,8 @@ class Side:
         stages = self._stages()
         for rank, each in self.bundles.items():
             for entry in each.entries:
+                if entry.slot == SHARE:
+                    continue  # of one rank, and compared by itself
                 side = SIDES.get(entry.role, entry.role)
                 first, last = stages.get((entry.name, rank), (True, True))
                 if (side == "input" and not first) or (side == "output" and not last):
@@ -56,7 +59,9 @@ class Side:
         """Return, for outermost modules that are stages of a pipeline (other ranks have other parameters of it), whether each rank's is the first one and the last."""
         out: dict[tuple[str, int], tuple[bool, bool]] = {}
         for root in {root for each in self.models.values() for root in each}:
-            having = {rank: frozenset(weights.parameters(each, root)) for rank, each in self.models.items() if root in each}
+            having = {
+                rank: frozenset(weights.parameters(each, root)) for rank, each in self.models.items() if root in each
+            }
             order = list(dict.fromkeys(having[rank] for rank in sorted(having)))
             if len(order) > 1:
                 out |= {(root, rank): (has == order[0], has == order[-1]) for rank, has in having.items()}
@@ -84,7 +89,10 @@ class Assembled(Recording):
             if whole is None:
                 continue
             first = whole.join.pieces[0].entry
-            role = next((e.role for e in (first, *(p.entry for p in other.places.get(place, []))) if e.role in SIDES), first.role)
+            role = next(
+                (e.role for e in (first, *(p.entry for p in other.places.get(place, []))) if e.role in SIDES),
+                first.role,
+            )
             blob = _digest(whole.join) if place[3] == "input" and place[0] in self._roots() else first.blob
             entry = replace(
                 first, index=len(self.entries), role=role, shape=whole.join.shape, dtype=whole.join.dtype, blob=blob, placement=None, layout=None
@@ -116,23 +124,28 @@ class Assembled(Recording):
     def _roots(self) -> set[str]:
         return {root for each in self._side.models.values() for root in each}
 
+    def processes(self) -> dict[str, Bundle]:
+        """Return the ranks' own recordings by name."""
+        return {f"rank-{rank}": each for rank, each in self._side.bundles.items()}
+
     def _whole(self, place: Place, group: list[Piece]) -> _Whole | None:
-        theirs = self._other.places.get(place, [])
+        theirs = self._other.places.get(place) or self._other.places.get((*place[:5], "propagated"), [])
         if len(group) == 1 and not group[0].entry.placement:
             return _Whole(pieces.alone(group[0]), None)
         if all(each.entry.placement for each in group) and all(each.entry.blob for each in group):
             found = pieces.placed(group)
             if isinstance(found, str):
                 return self._not(place, found)
+            if place[5] == "norm":
+                found = [replace(each, rooted=each.added) for each in found]
             return self._farthest(found, theirs)
         if len({each.entry.blob for each in group}) == 1 and group[0].entry.blob:
             return _Whole(pieces.alone(group[0]), None)
         if not all(each.entry.blob for each in group):
             return self._not(place, "their values were not recorded")
-        ours = [each.entry.shape for each in group]
-        axis = pieces.axis_of(ours, [_whole_shape(each) for each in theirs]) if theirs else None
-        if axis is not None:
-            return _Whole(pieces.one_after_another(group, axis), None)
+        axes = pieces.axes_of([each.entry.shape for each in group], _shapes(theirs)) if theirs else None
+        if axes is not None and axes[0] is not None:
+            return _Whole(pieces.one_after_another(group, axes[0]), None)
         return self._farthest([pieces.alone(each) for each in group], theirs, added=group)
 
     def _not(self, place: Place, why: str) -> None:
@@ -174,6 +187,13 @@ def _place(entry: Entry) -> Place:
     return (entry.name, entry.call, entry.visit, SIDES.get(entry.role, entry.role), entry.slot, entry.run)
 
 
+def _shapes(group: list[Piece]) -> list[Shape]:
+    """Return the shapes of the other side's pieces; of one, where that is the whole."""
+    found = [_whole_shape(each) for each in group]
+    same = all(each.entry.placement for each in group) or len({each.entry.blob for each in group}) == 1
+    return found[:1] if same else found
+
+
 def _whole_shape(piece: Piece) -> Shape:
     found = (piece.entry.placement or {}).get("shape")
     items = cast("list[Any]", found) if isinstance(found, list) else []
@@ -189,7 +209,11 @@ def _values(group: list[Piece]) -> Array | None:
 
 def _addable(group: list[Piece]) -> bool:
     small = group[0].entry.size * 4 <= limits.TENSOR_BYTES
-    return small and group[0].entry.dtype in ("float16", "bfloat16", "float32", "float64") and len({e.entry.shape for e in group}) == 1
+    return (
+        small
+        and group[0].entry.dtype in ("float16", "bfloat16", "float32", "float64")
+        and len({e.entry.shape for e in group}) == 1
+    )
 
 
 def _distance(join: Join, like: Array) -> float:
@@ -225,6 +249,17 @@ def both(reference: Bundle, observed: Bundle, null: Bundle | None) -> tuple[Reco
     one, other = Side(reference), Side(observed)
     noise = Assembled(Side(null), one) if null is not None else None
     return Assembled(one, other), Assembled(other, one), noise
+
+
+def laid_alike(reference: Bundle, observed: Bundle) -> bool:
+    """Whether each rank has the same parts of the parameters on both sides, where there are as many ranks."""
+    one, other = Side(reference).models, Side(observed).models
+    return all(
+        weights.laid_alike(one[rank][root], other[rank][root])
+        for rank in one
+        for root in one[rank]
+        if root in other.get(rank, {})
+    )
 
 
 def differing_weights(reference: Bundle, observed: Bundle) -> Mapping[str, Mapping[str, str]]:

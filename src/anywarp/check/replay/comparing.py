@@ -15,7 +15,7 @@ from anywarp.check.numbers.comparing import compare
 from anywarp.check.numbers.judging import judge
 from anywarp.check.numbers.results import Comparison, Layer, Report
 from anywarp.check.numbers.statistics import Statistics, compare_statistics
-from anywarp.check.replay import assembled, language, weights
+from anywarp.check.replay import assembled, language, shares, weights
 from anywarp.check.replay.arrays import Array, array
 from anywarp.check.replay.sides import Sides
 from anywarp.check.replay.words import about, flags_that_differ
@@ -55,8 +55,10 @@ def _parts(sides: Sides, notes: list[str]) -> list[tuple[str, Sides]]:
         return [("", sides)]
     null = sides.null if isinstance(sides.null, Bundle) else None
     ranks = [assembled.ranks(each) for each in (one, other)]
-    if ranks[0] != ranks[1]:
-        notes.append(f"recorded on {_ranks(ranks[0])}, here on {_ranks(ranks[1])}: what the ranks have together is compared")
+    if ranks[0] != ranks[1] or (ranks[0] and not assembled.laid_alike(one, other)):
+        notes.append(
+            f"recorded on {_ranks(ranks[0])}, here on {_ranks(ranks[1])}: what the ranks have together is compared"
+        )
         return [("", _assembled(sides, one, other, null))]
     found: list[tuple[str, Sides]] = [("", sides)] if one.entries and other.entries else []
     for name in one.parts:
@@ -91,6 +93,7 @@ def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Laye
     observed = _by_run(sides.observed)
     null: Mapping[Key, Entry] = sides.null.found if sides.null is not None else {}
     layers, missing, depth = list[Layer](), dict[str, None](), dict[int, int]()
+    wrong = _wrong_shares(sides.observed, {entry.name: operation(entry) for entry in wanted})
     for number, entry in enumerate(wanted):
         step(number, len(wanted))
         here = observed.get(entry.key, {})
@@ -98,6 +101,7 @@ def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Laye
             missing[f"{entry.name} (call {entry.call})"] = None
             continue
         depth[entry.call] = depth.get(entry.call, 0) + 1
+        layers += wrong.pop((entry.name, entry.call), [])
         layers.append(_layer(sides, entry, here, null.get(entry.key), depth[entry.call]))
     if missing:
         notes.append(f"{len(missing)} recorded places were not reached here: {_some(missing)}")
@@ -106,6 +110,17 @@ def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Laye
     if extra:
         notes.append(f"{len(extra)} modules are not in the recording: {_some(extra)}")
     return layers, notes
+
+
+def _wrong_shares(observed: Recording, operations: dict[str, Operation]) -> dict[tuple[str, int], list[Layer]]:
+    """Return what ranks add to sums over all of them, where it is wrong."""
+    if not isinstance(observed, assembled.Assembled):
+        return shares.wrong(observed, "", operations)
+    found: dict[tuple[str, int], list[Layer]] = {}
+    for rank, each in observed.processes().items():
+        for place, layers in shares.wrong(each, rank, operations).items():
+            found.setdefault(place, []).extend(layers)
+    return found
 
 
 def refuse_other_weights(sides: Sides) -> None:

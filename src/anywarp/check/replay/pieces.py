@@ -17,6 +17,7 @@ from anywarp.check.bundle import Bundle, Entry
 from anywarp.check.replay.arrays import Array, array
 
 Shape = tuple[int, ...]
+_FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Join:
     pieces: tuple[Piece, ...]
     starts: tuple[Shape, ...]
     added: bool = False
+    rooted: bool = False
+    """Whether what is added are squares, and the whole is the root."""
 
     @property
     def dtype(self) -> str:
@@ -59,10 +62,11 @@ class Join:
         for piece, start in zip(self.pieces, self.starts):
             at = tuple(slice(b, b + n) for b, n in zip(start, piece.entry.shape))
             if self.added:
-                whole[at] += array(piece.bundle, piece.entry)
+                part = array(piece.bundle, piece.entry)
+                whole[at] += np.square(part) if self.rooted else part
             else:
-                whole[at] = np.frombuffer(piece.bundle.read(piece.entry), raw).reshape(piece.entry.shape)
-        return whole.tobytes()
+                whole[at] = np.reshape(np.frombuffer(piece.bundle.read(piece.entry), raw), piece.entry.shape)
+        return (np.sqrt(whole) if self.rooted else whole).tobytes()
 
 
 def _holds(shape: Shape, start: Shape, at: Sequence[int]) -> bool:
@@ -70,7 +74,10 @@ def _holds(shape: Shape, start: Shape, at: Sequence[int]) -> bool:
 
 
 def placed(pieces: Sequence[Piece]) -> list[Join] | str:
-    """Return what pieces with placements make: one whole, or several where ranks that should have the same differ. A text says why there is none."""
+    """Return what pieces with placements make: one whole, or several where ranks that should have the same differ. A text says why there is none.
+
+    Parts of a sum are added in their own type, float32 at least.
+    """
     found = [_placement(each) for each in pieces]
     if any(each is None for each in found):
         return "their places in the whole are not known"
@@ -82,9 +89,11 @@ def placed(pieces: Sequence[Piece]) -> list[Join] | str:
     for piece, each in zip(pieces, known):
         boxes.setdefault((each.start, each.share), []).append(piece)
     added = len({share for _, share in boxes}) > 1
+    if added and pieces[0].entry.dtype not in _FLOATS:
+        return f"sums of {pieces[0].entry.dtype} are not made"
     if added and any(each.reduced != "partial" for each in known):
         return f"they are parts of {known[0].reduced}, which is no sum"
-    if not _tile(shape, [(start, group[0].entry.shape) for (start, share), group in boxes.items()], added):
+    if not _tile(shape, [(start, group[0].entry.shape) for (start, _), group in boxes.items()], added):
         return "they are not the whole"
     starts = tuple(start for start, _ in boxes)
     first = Join(shape, tuple(group[0] for group in boxes.values()), starts, added)
@@ -111,12 +120,20 @@ def _placement(piece: Piece) -> _Placement | None:
     shape, start, at = (_counts(found.get(name)) for name in ("shape", "start", "at"))
     kinds = cast("list[Any]", found.get("placements")) if isinstance(found.get("placements"), list) else []
     local = piece.entry.shape
-    if shape is None or start is None or at is None or len(at) != len(kinds) or not len(shape) == len(start) == len(local):
+    if (
+        shape is None
+        or start is None
+        or at is None
+        or len(at) != len(kinds)
+        or not len(shape) == len(start) == len(local)
+    ):
         return None
     if any(begin + extent > whole for begin, extent, whole in zip(start, local, shape)):
         return None
     parts = [(i, str(kind)) for i, kind in enumerate(kinds) if str(kind).startswith("partial")]
-    return _Placement(shape, start, tuple(at[i] for i, _ in parts), next((kind for _, kind in parts if kind != "partial"), "partial"))
+    return _Placement(
+        shape, start, tuple(at[i] for i, _ in parts), next((kind for _, kind in parts if kind != "partial"), "partial")
+    )
 
 
 def _counts(found: Any) -> Shape | None:
@@ -142,15 +159,24 @@ def one_after_another(pieces: Sequence[Piece], axis: int) -> Join:
     return Join(tuple(sum(extents) if i == axis else n for i, n in enumerate(first)), tuple(pieces), starts)
 
 
-def axis_of(ours: Sequence[Shape], theirs: Sequence[Shape]) -> int | None:
-    """Return the axis along which both sides' pieces are equally long together, if there is one and they differ there; else they are whole."""
-    if len({len(shape) for shape in (*ours, *theirs)}) != 1 or set(ours) == set(theirs):
-        return None
-    for axis in range(len(ours[0])):
-        rest = {shape[:axis] + shape[axis + 1 :] for shape in (*ours, *theirs)}
-        if len(rest) == 1 and sum(shape[axis] for shape in ours) == sum(shape[axis] for shape in theirs):
-            return axis
+def axes_of(ours: Sequence[Shape], theirs: Sequence[Shape]) -> tuple[int | None, int | None] | None:
+    """Return the axes along which the pieces of both sides follow one another so that they make wholes of one shape; None for a side of one piece."""
+    for one, whole in _wholes(ours):
+        for other, their_whole in _wholes(theirs):
+            if whole == their_whole:
+                return one, other
     return None
+
+
+def _wholes(shapes: Sequence[Shape]) -> list[tuple[int | None, Shape]]:
+    if len(shapes) == 1:
+        return [(None, shapes[0])]
+    found: list[tuple[int | None, Shape]] = []
+    for axis in range(min(map(len, shapes))):
+        rest = {(len(shape), shape[:axis], shape[axis + 1 :]) for shape in shapes}
+        if len(rest) == 1:
+            found.append((axis, (*shapes[0][:axis], sum(shape[axis] for shape in shapes), *shapes[0][axis + 1 :])))
+    return found
 
 
 def alone(piece: Piece) -> Join:
@@ -160,4 +186,6 @@ def alone(piece: Piece) -> Join:
 
 def total(pieces: Sequence[Piece]) -> Join:
     """Return the sum of what the ranks have."""
-    return Join(pieces[0].entry.shape, tuple(pieces), tuple(((0,) * len(pieces[0].entry.shape),) * len(pieces)), added=True)
+    return Join(
+        pieces[0].entry.shape, tuple(pieces), tuple(((0,) * len(pieces[0].entry.shape),) * len(pieces)), added=True
+    )

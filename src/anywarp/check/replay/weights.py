@@ -42,6 +42,13 @@ def _why(one: Described | None, other: Described | None) -> str | None:
     return None
 
 
+def laid_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether a rank has the same parts of the same parameters in two runs of an outermost module, given what manifests say of it."""
+    theirs, ours = (parameters({"": each}, "") for each in (one, other))
+    said = ("shape", "start", "local")
+    return all([theirs[n].get(w) for w in said] == [ours[n].get(w) for w in said] for n in theirs if n in ours)
+
+
 def between(theirs: Models, ours: Models) -> dict[str, dict[str, str]]:
     """Return the parameters that differ between two runs on any numbers of ranks, per outermost module that both have."""
     roots = dict.fromkeys(root for each in theirs.values() for root in each)
@@ -68,7 +75,7 @@ def _of_all(models: Models, root: str) -> dict[str, dict[int, Described]]:
 def _whole_differs(one: dict[int, Described] | None, other: dict[int, Described] | None) -> str | None:
     if one is None or other is None:
         return _why(None if one is None else {}, None if other is None else {})
-    if _by_hand(one) or _by_hand(other) or _shapes(one) != _shapes(other) and max(len(one), len(other)) > 1:
+    if _by_hand(one) or _by_hand(other) or (_shapes(one) != _shapes(other) and max(len(one), len(other)) > 1):
         return None  # parts that the program keeps as tensors of their own: nobody knows their places
     first, second = _summed(one), _summed(other)
     if first is None or second is None:

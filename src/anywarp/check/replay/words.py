@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anywarp.check.bundle.recording import Recording
 from anywarp.check.bundle.problems import shown
+from anywarp.check.bundle.recording import Recording
 
 _OF_ARITHMETIC = (
     "float32_matmul_precision", "allow_tf32", "cudnn.allow_tf32", "fp16_reduced_precision_reduction",

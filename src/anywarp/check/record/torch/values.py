@@ -48,7 +48,10 @@ def _parts(content: Any) -> Iterator[tuple[str, Any]]:
 def _is_plain_object(content: Any) -> bool:
     if isinstance(content, torch.nn.Module | type | torch.Generator) or callable(content):
         return False
-    return hasattr(content, "__dict__") and type(content).__module__ not in ("builtins", "torch")
+    made = type(content).__module__
+    if made.startswith("torch.distributed."):
+        return False  # FSDP's own state: tensors in it have given their memory back between calls
+    return hasattr(content, "__dict__") and made not in ("builtins", "torch")
 
 
 Change = Callable[[str, torch.Tensor], torch.Tensor]
@@ -146,7 +149,13 @@ def placement_of(tensor: torch.Tensor) -> dict[str, Any] | None:
 def _placed(placement: Any) -> str:
     if placement.is_partial():
         return "partial" if placement.reduce_op == "sum" else f"partial({placement.reduce_op})"
-    return f"shard({placement.dim})" if placement.is_shard() else str(placement) if hasattr(placement, "dim") else "replicate"
+    return (
+        f"shard({placement.dim})"
+        if placement.is_shard()
+        else str(placement)
+        if hasattr(placement, "dim")
+        else "replicate"
+    )
 
 
 def start_of(tensor: torch.Tensor) -> tuple[int, ...] | None:
