@@ -35,6 +35,7 @@ def signs(count: int, seed: int, device: torch.device) -> torch.Tensor:
 
 
 def wrapped(number: int) -> int:
+    """Return a number of 64 bits as int64 has it."""
     return number - (1 << 64) if number >> 63 else number
 
 
