@@ -211,3 +211,30 @@ def test_gelu_of_negative_numbers_cancels_and_is_allowed_for():
     difference = np.abs(found - exact)
     assert np.all(difference <= allowed(bound, magnitudes.pointwise(exact, x), 0, exact))
     assert np.any(difference > bound.magnitude * np.abs(exact) * 1.01 + bound.value * np.abs(exact) + bound.absolute)
+
+
+def test_two_sides_of_few_roundings_are_held_to_what_they_show():
+    """A tree against split-K at K = 4,096: the bound for any order is 70 times what is seen; one result of 4,000 that is off by 30 deviations of these two lies within it."""
+    a, b, s, q, _ = sums("centred", 4096, 4000)
+    x, y = (orders.ORDERS[name](a, b).astype(np.float64) for name in ("tree", "split-K"))
+    operation, difference = Operation("product", 4096), np.abs(x - y)
+    wide = bounds.sharp(operation, 4000, FAILING)
+    seen = magnitudes.deviation(difference, q, wide.value * np.abs(x) + wide.absolute)
+    tight = bounds.sharp(operation, 4000, FAILING, deviation=seen)
+    high = np.quantile(difference, 0.999)
+    assert high < np.median(allowed(tight, s, q, x)) < 50 * high < np.median(allowed(wide, s, q, x))
+    assert np.all(difference <= allowed(tight, s, q, x))
+    difference[17] += 30 * np.sqrt(np.mean(difference**2))
+    assert seen == pytest.approx(magnitudes.deviation(difference, q, wide.value * np.abs(x) + wide.absolute), rel=0.5)
+    assert np.all(difference <= allowed(wide, s, q, x))
+    again = magnitudes.deviation(difference, q, wide.value * np.abs(x) + wide.absolute)
+    beyond = difference > allowed(bounds.sharp(operation, 4000, FAILING, deviation=again), s, q, x)
+    assert np.flatnonzero(beyond).tolist() == [17]
+
+
+def test_a_deviation_needs_enough_results_that_differ():
+    assert magnitudes.deviation(np.ones(1023), np.ones(1023)) is None
+    assert magnitudes.deviation(np.zeros(4096), np.ones(4096)) is None
+    assert magnitudes.deviation(np.full(1024, 3.0), np.full(1024, 2.0), 1.0) == 1.0
+    mixed = np.concatenate([np.full(1024, 1e-3), np.full(1024, 1.0)])
+    assert magnitudes.deviation(mixed, np.ones(2048)) == 1.0, "where groups differ, the largest counts"

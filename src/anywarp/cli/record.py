@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from anywarp import settings
 from anywarp.check.record.plan import BUDGET, CALLS, SAMPLE, Plan
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.settings import parse_size
@@ -73,6 +74,7 @@ def size(context: click.Context, parameter: click.Parameter, text: str | None) -
 @click.option("--force", is_flag=True, help="Replace a recording that is there.")
 @click.option("--endpoint", metavar="URL", help="Record an OpenAI-style endpoint instead of a command.")
 @click.option("--model", help="The model's name at the endpoint.")
+@click.option("--key-from", metavar="NAME", help="The variable of the environment that holds the endpoint's key.")
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -97,6 +99,7 @@ def command(
     force: bool,
     endpoint: str | None,
     model: str | None,
+    key_from: str | None,
     prompts: Path | None,
     tokens: int,
     program: tuple[str, ...],
@@ -111,17 +114,20 @@ def command(
 
     if (endpoint is None) == (not program):
         raise click.UsageError("name a COMMAND, or an --endpoint")
+    if key_from is not None and endpoint is None:
+        raise click.UsageError("--key-from is the key of an --endpoint")
     running.make_room(output, force)
     try:
         with tempfile.TemporaryDirectory(prefix=".recording-", dir=output.absolute().parent) as beside:
             folder = Path(beside) / "recording"
             folder.mkdir(mode=0o700)
             if endpoint is not None:
-                from anywarp.check.record import endpoints
+                from anywarp.check.record import endpoints, keys
 
                 if model is None or prompts is None:
                     raise click.UsageError("--endpoint needs --model and --prompts")
-                endpoints.record(endpoints.Endpoint(endpoint, model), prompts, tokens, folder, budget)
+                key = keys.read(key_from, settings.environment())
+                endpoints.record(endpoints.Endpoint(endpoint, model, key), prompts, tokens, folder, budget)
                 status = 0
             else:
                 plan = Plan(str(folder), program, mode, modules, calls, budget, seed, SAMPLE, precise=precise)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anywarp import settings
 from anywarp.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _PATIENCE = 2.0
 )
 @click.option("--endpoint", metavar="URL", help="Verify an OpenAI-style endpoint against a recording of one.")
 @click.option("--model", help="The model's name at the endpoint (default: the recorded one).")
+@click.option("--key-from", metavar="NAME", help="The variable of the environment that holds the endpoint's key.")
 def command(
     bundle: Path,
     words: tuple[str, ...],
@@ -55,6 +57,7 @@ def command(
     html: Path | None,
     endpoint: str | None,
     model: str | None,
+    key_from: str | None,
 ) -> int:
     """Run COMMAND on the inputs recorded in BUNDLE and say whether each module computes what it did there.
 
@@ -71,9 +74,13 @@ def command(
         reference = stack.enter_context(open_bundle(bundle))
         null = stack.enter_context(open_bundle(noise)) if noise is not None else None
         if endpoint is not None:
+            from anywarp.check.record import keys
             from anywarp.check.replay import endpoints
 
-            report = endpoints.verify(reference, endpoint, model, step)
+            key = keys.read(key_from, settings.environment())
+            report = endpoints.verify(reference, endpoint, model, step, key)
+        elif key_from is not None:
+            raise click.UsageError("--key-from is the key of an --endpoint")
         elif len(words) == 1 and Path(words[0]).exists() and _after_dashes(words) is None:
             other = stack.enter_context(open_bundle(Path(words[0])))
             report = _compared(reference, other, null, other_weights, step)

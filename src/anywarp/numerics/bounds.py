@@ -11,6 +11,8 @@ Q = sqrt((A*A)(B*B)) for each result. A bound is linear in what is known of a re
 - sharp: for terms of mean zero the partial sums are as large as sqrt(k/K) Q. The error given the data has variance at most x u^2 Q^2 K / 3 with
   x = the integral of a squared Brownian path over [0, 1], whose upper tail is exp(-pi^2 x / 8) (Cameron and Martin 1945); the worst x makes the error's tail exp(-2.72 t)
   in units of sqrt(K) u Q (ours; benchmarks/numeric_bounds.py holds it against simulation). It detects; it does not bound data that are merely arranged to cancel.
+- sharp, given a deviation: that walk is what one sum after another makes, with x = 1/2 on the average, so with a deviation of sqrt(1/6). Other orders have smaller errors, and no longer
+  tails in units of their own deviation. So a thousand differences that show a deviation d stay within ln(4 N / p) / 2.72 * sqrt(6) * d (ours; held against the same simulation).
 - truncating sums err to one side, in each step by u on the average: K u S, not sqrt(K) u S.
 - rounding of operands within the operation (TF32, or quantisation with scales of one's own): 2 u_in S for certain (two operands, and the second order), and as a
   random sum sqrt(2) lam u_in Q (Hoeffding's inequality over the K independent roundings; ours).
@@ -96,8 +98,14 @@ def probabilistic(operation: Operation, results: int, failing: float = FAILING) 
     return _rounded(Bound("probabilistic", 2 * each + 2 * (2 * rounding + rounding**2)), operation)
 
 
-def sharp(operation: Operation, results: int, failing: float = FAILING) -> Bound | None:
-    """Return what products of centred operands stay within but with probability `failing`; None for what is no product of rounding sums."""
+def sharp(
+    operation: Operation, results: int, failing: float = FAILING, *, deviation: float | None = None
+) -> Bound | None:
+    """Return what products of centred operands stay within but with probability `failing`; None for what is no product of rounding sums.
+
+    `deviation`: the root mean square of |difference| / Q that the two sides show (`magnitudes.deviation`), if known: two sides whose errors are small
+    are held to that, whatever their orders are.
+    """
     u, growth = accumulation(operation)
     if operation.kind != "product" or growth > 1:
         return None
@@ -106,7 +114,10 @@ def sharp(operation: Operation, results: int, failing: float = FAILING) -> Bound
     inputs = 2 * spread(results, failing) * input_rounding(operation)  # sqrt(2) for two operands, sqrt(2) for two sides
     # A tree's errors are fewer, but the products' own roundings remain: u Q / sqrt(3) each at most, by Hoeffding.
     products = math.sqrt(2) * spread(results, failing) * u
-    return _rounded(Bound("sharp", norm=math.sqrt(2) * rate * math.sqrt(terms) * u + products + inputs), operation)
+    walk = math.sqrt(2) * rate * math.sqrt(terms) * u + inputs
+    if deviation is not None:
+        walk = min(walk, rate * math.sqrt(6) * deviation)
+    return _rounded(Bound("sharp", norm=walk + products), operation)
 
 
 def assumed(operation: Operation, results: int, failing: float = FAILING, *, rounding: float | None = None) -> Bound:

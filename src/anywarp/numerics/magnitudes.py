@@ -90,6 +90,24 @@ def pointwise(value: Array, *inputs: Array | None) -> Array:
 
 
 CHUNK = 1 << 16
+GROUP = 1 << 10
+"""How many neighbouring results show a deviation: enough that one of them, however wrong, does not make it."""
+
+
+def deviation(difference: Array, norm: Array, rounded: Array | float = 0.0) -> float | None:
+    """Return the root mean square of |difference| / Q over neighbouring results that differ: the largest of any GROUP of them; None where fewer do.
+
+    `rounded` is what rounding the results alone explains; where Q is 0 nothing is measured.
+    """
+    excess = np.maximum(np.abs(np.asarray(difference, np.float64)) - rounded, 0.0).reshape(-1)
+    size = np.broadcast_to(norm, np.shape(difference)).reshape(-1)
+    good = (excess > 0) & (size > 0) & np.isfinite(excess)
+    with np.errstate(over="ignore"):
+        squares = np.square(np.minimum(excess[good] / size[good], 1e100))
+    groups = squares.size // GROUP
+    if not groups:
+        return None
+    return math.sqrt(float(squares[: groups * GROUP].reshape(groups, GROUP).mean(1).max()))
 
 
 def largest(values: Array) -> float:

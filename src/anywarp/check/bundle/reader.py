@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -13,13 +11,14 @@ from anywarp.check.bundle import blob, limits
 from anywarp.check.bundle.documents import parse
 from anywarp.check.bundle.entries import Entry, read_entry
 from anywarp.check.bundle.places import Archive, Folder, Place
-from anywarp.check.bundle.problems import damaged, excessive, not_there, shown
+from anywarp.check.bundle.problems import damaged, excessive, not_there
+from anywarp.check.bundle.recording import Recording
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 FORMAT, VERSION = "anywarp-recording", 1
 
 
-class Bundle:
+class Bundle(Recording):
     """A recording that is open for reading."""
 
     def __init__(self, place: Place, path: Path, prefix: str = "") -> None:
@@ -30,17 +29,6 @@ class Bundle:
         self.entries = _entries(place, prefix, self.notes)
         if self.manifest.get("complete") is not True:
             self.notes.append("the program that was recorded did not come to its end: what it had written is used")
-
-    def mapping(self, name: str) -> dict[str, Any]:
-        """Return an object of the manifest, an empty one where there is none."""
-        found = self.manifest.get(name)
-        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-    def texts(self, name: str) -> list[str]:
-        """Return a list of texts of the manifest, in a form that can be shown."""
-        found = self.manifest.get(name)
-        items = cast("list[Any]", found) if isinstance(found, list) else []
-        return [shown(item, 500) for item in items[:1000]]
 
     @property
     def parts(self) -> list[str]:
@@ -68,20 +56,6 @@ class Bundle:
     def file(self, name: str, most: int) -> bytes | None:
         """Return another file of the bundle, None where there is none; AnywarpError: V002, V003."""
         return self._place.read(self._prefix + name, most)
-
-    @cached_property
-    def found(self) -> Mapping[tuple[str, int, int, str, str], Entry]:
-        """The entries of the program's own run by their keys; of several with one key, the first."""
-        found: dict[tuple[str, int, int, str, str], Entry] = {}
-        for entry in self.entries:
-            if entry.run == "propagated":
-                found.setdefault(entry.key, entry)
-        return found
-
-    @cached_property
-    def precise(self) -> Mapping[tuple[str, int, int, str], Entry]:
-        """The results in float64, by name, call, visit and slot."""
-        return {(*e.key[:3], e.slot): e for e in self.entries if e.run == "precise"}
 
     def close(self) -> None:
         """Let go of the files."""

@@ -85,7 +85,7 @@ def compare(
     inputs = tuple(None if each is None or np.iscomplexobj(each) else np.asarray(each) for each in inputs)
     if magnitude is None:
         magnitude, norm = _magnitudes(operation, reference, inputs, norm)
-    limit, scale = _limit(operation, reference, magnitude, norm, depth)
+    limit, scale = _limit(operation, reference, observed, magnitude, norm, depth)
     ceiling = bounds.certain(operation) if magnitude is not None and not depth else None
     measured = _measure(reference, observed, limit, ceiling, scale, norm)
     comparison = _graded(measured, operation, limit)
@@ -192,7 +192,7 @@ def _sized(
 
 
 def _limit(
-    operation: Operation, reference: Array, magnitude: Array | None, norm: Array | None, depth: int
+    operation: Operation, reference: Array, observed: Array, magnitude: Array | None, norm: Array | None, depth: int
 ) -> tuple[bounds.Bound, Array]:
     """Return the tightest bound that applies, and what stands for S."""
     size = reference.size
@@ -203,14 +203,30 @@ def _limit(
     probabilistic = bounds.probabilistic(operation, size)
     if probabilistic is not None and (magnitude is not None or operation.kind in ("embedding", "copy", "quantised")):
         s = np.zeros((), np.float64) if magnitude is None else np.asarray(magnitude)
-        detector = bounds.sharp(operation, size) if norm is not None and centred(reference, norm) else None
-        return detector or probabilistic, s
-    detector = bounds.sharp(operation, size) if norm is not None and centred(reference, norm) else None
+        return _detector(operation, reference, observed, norm) or probabilistic, s
+    detector = _detector(operation, reference, observed, norm)
     if detector is not None:
         return detector, np.zeros((), np.float64)
     if reference.dtype.kind not in "fc" and operation.kind != "quantised":
         return bounds.Bound("exact"), np.zeros((), np.float64)
     return bounds.assumed(operation, size), np.asarray(magnitudes.largest(reference))
+
+
+def _detector(operation: Operation, reference: Array, observed: Array, norm: Array | None) -> bounds.Bound | None:
+    """Return the bound for sums of centred terms, None where these are none: made for what the two sides show, where they show enough."""
+    if norm is None or not centred(reference, norm):
+        return None
+    widest = bounds.sharp(operation, reference.size)
+    if widest is None or reference.size < magnitudes.GROUP:
+        return widest
+    groups = reference.size // magnitudes.GROUP
+    first = np.unique(np.linspace(0, groups - 1, min(groups, SAMPLE // magnitudes.GROUP)).astype(np.int64))
+    at = (first[:, None] * magnitudes.GROUP + np.arange(magnitudes.GROUP)).reshape(-1)
+    r, o, q = (np.asarray(_flat(each, reference.shape)[at], np.float64) for each in (reference, observed, norm))
+    with np.errstate(all="ignore"):
+        rounded = widest.value * np.abs(r) + widest.absolute
+        seen = magnitudes.deviation(o - r, q, rounded)
+    return bounds.sharp(operation, reference.size, deviation=seen)
 
 
 def centred(values: Array, norm: Array) -> bool:

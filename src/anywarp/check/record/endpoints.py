@@ -19,6 +19,8 @@ from anywarp import __version__
 from anywarp.check.bundle import Writer
 from anywarp.check.bundle.documents import dump, parse
 from anywarp.check.bundle.problems import shown
+from anywarp.check.record import keys
+from anywarp.check.record.keys import Key
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 TOP = 5
@@ -30,10 +32,11 @@ FILE = "completions.jsonl"
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server, by its URL up to /v1, and the model it is asked for."""
+    """A server, by its URL up to /v1, the model it is asked for, and the key that it wants."""
 
     url: str
     model: str
+    key: Key | None = None
 
 
 @dataclass(frozen=True)
@@ -70,17 +73,36 @@ def complete(endpoint: Endpoint, prompt: str, tokens: int, *, echo: bool = False
         "seed": 0,
     }
     body = json.dumps({**asked, **({"echo": True} if echo else {})}).encode()
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    key = endpoint.key
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json", **keys.headers(key)})
     try:
-        with urllib.request.urlopen(request, timeout=_PATIENCE) as reply:
+        with keys.opener(url, key).open(request, timeout=_PATIENCE) as reply:
             content = reply.read(_REPLY + 1)
     except urllib.error.HTTPError as error:
-        raise _no(endpoint.url, f"it answers {error.code} {error.reason}") from None
+        raise _refused(endpoint, error.code, keys.told(error.reason, key)) from None
     except (OSError, ValueError) as error:
-        raise _no(endpoint.url, str(getattr(error, "reason", error))) from None
+        raise _no(endpoint.url, keys.told(getattr(error, "reason", error), key)) from None
     if len(content) > _REPLY:
         raise _no(endpoint.url, "its answer does not end")
     return _completion(endpoint.url, prompt, content)
+
+
+def _refused(endpoint: Endpoint, code: int, reason: str) -> AnywarpError:
+    text = f"it answers {code} {reason}"
+    if code in (401, 403):
+        help = (
+            "is it the right key?"
+            if endpoint.key
+            else "it wants a key: give --key-from and the name of the variable that holds it"
+        )
+        return _no(endpoint.url, text, help)
+    if endpoint.key is not None and 300 <= code < 400:
+        return _no(
+            endpoint.url,
+            text,
+            "a key is sent to the endpoint that is named, and nowhere else: name the one it points to",
+        )
+    return _no(endpoint.url, text)
 
 
 def _completion(url: str, prompt: str, content: bytes) -> Completion:

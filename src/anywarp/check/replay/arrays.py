@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anywarp.check.bundle import Bundle, Entry
+from anywarp.check.bundle import Entry
 from anywarp.numerics import formats
 
 Array = NDArray[Any]
 
 
-def array(bundle: Bundle, entry: Entry) -> Array:
+class Readable(Protocol):
+    """What gives an entry's bytes."""
+
+    def read(self, entry: Entry) -> memoryview:
+        """Return them, little-endian, contiguous."""
+        ...
+
+
+def array(bundle: Readable, entry: Entry) -> Array:
     """Return an entry's values; AnywarpError (V002, V003) where the recording is damaged."""
     content = bundle.read(entry)
     return np.reshape(_flat(content, entry.dtype), entry.shape)

@@ -10,11 +10,12 @@ import numpy as np
 
 from anywarp.check.bundle import Bundle, Entry
 from anywarp.check.bundle.problems import shown
+from anywarp.check.bundle.recording import Recording
 from anywarp.check.numbers.comparing import compare
 from anywarp.check.numbers.judging import judge
 from anywarp.check.numbers.results import Comparison, Layer, Report
 from anywarp.check.numbers.statistics import Statistics, compare_statistics
-from anywarp.check.replay import language
+from anywarp.check.replay import assembled, language, shares, weights
 from anywarp.check.replay.arrays import Array, array
 from anywarp.check.replay.sides import Sides
 from anywarp.check.replay.words import about, flags_that_differ
@@ -27,7 +28,10 @@ _SHOWN = 5
 
 
 def verify(sides: Sides, step: Callable[[int, int], None] = lambda done, total: None) -> Report:
-    """Compare two runs of a program and return the verdict; on several ranks each with the same one. AnywarpError: V002, V003, V010, V011, V013."""
+    """Compare two runs of a program and return the verdict; on as many ranks each with the same one, else what the ranks have together.
+
+    AnywarpError: V002, V003, V010, V011, V013.
+    """
     layers, notes, spoken = list[Layer](), list[str](), dict[str, Any]()
     told = sides
     for part, each in _parts(sides, notes):
@@ -46,17 +50,37 @@ def verify(sides: Sides, step: Callable[[int, int], None] = lambda done, total: 
 
 def _parts(sides: Sides, notes: list[str]) -> list[tuple[str, Sides]]:
     """Return the recordings within the two that belong together, by name: the whole, its ranks, its further processes."""
-    found: list[tuple[str, Sides]] = [("", sides)] if sides.reference.entries and sides.observed.entries else []
-    for name in sides.reference.parts:
-        if name not in sides.observed.parts:
+    one, other = sides.reference, sides.observed
+    if not isinstance(one, Bundle) or not isinstance(other, Bundle):
+        return [("", sides)]
+    null = sides.null if isinstance(sides.null, Bundle) else None
+    ranks = [assembled.ranks(each) for each in (one, other)]
+    if ranks[0] != ranks[1] or (ranks[0] and not assembled.laid_alike(one, other)):
+        notes.append(
+            f"recorded on {_ranks(ranks[0])}, here on {_ranks(ranks[1])}: what the ranks have together is compared"
+        )
+        return [("", _assembled(sides, one, other, null))]
+    found: list[tuple[str, Sides]] = [("", sides)] if one.entries and other.entries else []
+    for name in one.parts:
+        if name not in other.parts:
             notes.append(f"{name} was recorded, and did not compute anything here")
             continue
-        null = sides.null.part(name) if sides.null is not None and name in sides.null.parts else None
-        both = replace(sides, reference=sides.reference.part(name), observed=sides.observed.part(name), null=null)
-        found.append((name, both))
-    if more := [name for name in sides.observed.parts if name not in sides.reference.parts]:
+        noise = null.part(name) if null is not None and name in null.parts else None
+        found.append((name, replace(sides, reference=one.part(name), observed=other.part(name), null=noise)))
+    if more := [name for name in other.parts if name not in one.parts]:
         notes.append(f"not in the recording: {', '.join(more[:_SHOWN])}")
     return found
+
+
+def _ranks(names: list[str]) -> str:
+    return f"{len(names)} ranks" if names else "one process"
+
+
+def _assembled(sides: Sides, one: Bundle, other: Bundle, null: Bundle | None) -> Sides:
+    """Return both sides as if each had been one process; V010 where the whole model has other parameters."""
+    _refuse(assembled.differing_weights(one, other), sides)
+    whole, here, noise = assembled.both(one, other, null)
+    return replace(sides, reference=whole, observed=here, null=noise, other_weights=True)
 
 
 def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Layer], list[str]]:
@@ -69,6 +93,7 @@ def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Laye
     observed = _by_run(sides.observed)
     null: Mapping[Key, Entry] = sides.null.found if sides.null is not None else {}
     layers, missing, depth = list[Layer](), dict[str, None](), dict[int, int]()
+    wrong = _wrong_shares(sides.observed, {entry.name: operation(entry) for entry in wanted})
     for number, entry in enumerate(wanted):
         step(number, len(wanted))
         here = observed.get(entry.key, {})
@@ -76,6 +101,7 @@ def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Laye
             missing[f"{entry.name} (call {entry.call})"] = None
             continue
         depth[entry.call] = depth.get(entry.call, 0) + 1
+        layers += wrong.pop((entry.name, entry.call), [])
         layers.append(_layer(sides, entry, here, null.get(entry.key), depth[entry.call]))
     if missing:
         notes.append(f"{len(missing)} recorded places were not reached here: {_some(missing)}")
@@ -86,11 +112,26 @@ def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Laye
     return layers, notes
 
 
+def _wrong_shares(observed: Recording, operations: dict[str, Operation]) -> dict[tuple[str, int], list[Layer]]:
+    """Return what ranks add to sums over all of them, where it is wrong."""
+    if not isinstance(observed, assembled.Assembled):
+        return shares.wrong(observed, "", operations)
+    found: dict[tuple[str, int], list[Layer]] = {}
+    for rank, each in observed.processes().items():
+        for place, layers in shares.wrong(each, rank, operations).items():
+            found.setdefault(place, []).extend(layers)
+    return found
+
+
 def refuse_other_weights(sides: Sides) -> None:
     """Raise V010 where the model has other parameters than the recorded one."""
-    found: dict[str, dict[str, str]] = sides.observed.mapping("weights")
+    found: Mapping[str, Mapping[str, str]] = sides.observed.mapping("weights")
     if not sides.replayed:
-        found = _weights_between(sides)
+        found = weights.between({0: sides.reference.mapping("models")}, {0: sides.observed.mapping("models")})
+    _refuse(found, sides)
+
+
+def _refuse(found: Mapping[str, Mapping[str, str]], sides: Sides) -> None:
     if not found or sides.other_weights:
         return
     named = [f"{root}.{name}: {why}" for root, each in found.items() for name, why in each.items()]
@@ -101,22 +142,7 @@ def refuse_other_weights(sides: Sides) -> None:
     raise AnywarpError(Diagnostic("V010", text, help=help))
 
 
-def _weights_between(sides: Sides) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    theirs, ours = (
-        cast("dict[str, Any]", side.manifest.get("models") or {}) for side in (sides.reference, sides.observed)
-    )
-    for root in theirs:
-        one, other = (cast("dict[str, Any]", side.get(root, {}).get("parameters") or {}) for side in (theirs, ours))
-        if not other:
-            continue
-        differ = {name: "its values or its shape are others" for name in one if one[name] != other.get(name)}
-        if differ:
-            found[root] = differ
-    return found
-
-
-def _told(bundle: Bundle) -> list[str]:
+def _told(bundle: Recording) -> list[str]:
     return [*bundle.notes, *bundle.texts("notes")]
 
 
@@ -124,7 +150,7 @@ def _some(names: Mapping[str, None]) -> str:
     return ", ".join(shown(name) for name in list(names)[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
 
 
-def _by_run(bundle: Bundle) -> dict[Key, dict[str, Entry]]:
+def _by_run(bundle: Recording) -> dict[Key, dict[str, Entry]]:
     found: dict[Key, dict[str, Entry]] = {}
     for entry in bundle.entries:
         key = (
@@ -185,7 +211,17 @@ def _layer(sides: Sides, entry: Entry, here: dict[str, Entry], null: Entry | Non
         layer = replace(layer, isolated=context.compare(isolated, made, isolated=True))
     elif sides.replayed and entry.name not in (sides.reference.mapping("models")):
         layer = replace(layer, note="not run alone")
-    return layer
+    return replace(layer, name=_of_rank(sides, layer, entry, isolated or propagated))
+
+
+def _of_rank(sides: Sides, layer: Layer, entry: Entry, other: Entry | None) -> str:
+    """Return a layer's name, with the rank before it where what is wrong is one rank's doing."""
+    compared = next((c for c in (layer.isolated, layer.propagated) if c is not None and c.grade != "pass"), None)
+    if compared is None or other is None:
+        return layer.name
+    places = [spot.index for spot in compared.worst if spot.allowed < abs(spot.observed - spot.reference)]
+    here, there = sides.observed.owner(other, places), sides.reference.owner(entry, places)
+    return f"{here}: {layer.name}" if here else f"recorded {there}: {layer.name}" if there else layer.name
 
 
 @dataclass

@@ -12,14 +12,17 @@ from anywarp.check.numbers.judging import judge
 from anywarp.check.numbers.language import TopPosition, compare_top
 from anywarp.check.numbers.results import Report
 from anywarp.check.record.endpoints import FILE, Completion, Endpoint, complete
+from anywarp.check.record.keys import Key
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 
-def verify(reference: Bundle, url: str, model: str | None, step: Callable[[int, int], None]) -> Report:
+def verify(
+    reference: Bundle, url: str, model: str | None, step: Callable[[int, int], None], key: Key | None = None
+) -> Report:
     """Ask an endpoint for what was recorded and compare; AnywarpError: V002, V009, V015."""
     recorded = completions(reference)
     named = str(reference.mapping("endpoint").get("model", ""))
-    endpoint = Endpoint(url, model or named)
+    endpoint = Endpoint(url, model or named, key)
     one, other = list[TopPosition](), list[TopPosition]()
     forced, parted = 0, 0
     for number, theirs in enumerate(recorded):

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from anywarp.check.bundle import Bundle, Entry
+from anywarp.check.bundle import Entry
+from anywarp.check.bundle.recording import Recording
 from anywarp.check.numbers.language import compare_logits
 from anywarp.check.replay.arrays import Array, array
 from anywarp.check.replay.sides import Sides
@@ -49,7 +50,7 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate([row for row in rows if row.shape[-1] == rows[0].shape[-1]])
 
 
-def _tokens(bundle: Bundle, logits: Entry) -> Array | None:
+def _tokens(bundle: Recording, logits: Entry) -> Array | None:
     """Return the tokens that a call was given, where there is one for each of its logits."""
     for entry in bundle.entries:
         its = entry.role == "tokens" and entry.call == logits.call and entry.name == logits.name and entry.blob

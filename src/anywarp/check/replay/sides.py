@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anywarp.check.bundle import Bundle
+from anywarp.check.bundle.recording import Recording
 
 
 @dataclass
 class Sides:
     """The recording, the values of this device, and, if there is one, another run of the recording's device."""
 
-    reference: Bundle
-    observed: Bundle
-    null: Bundle | None = None
+    reference: Recording
+    observed: Recording
+    null: Recording | None = None
     replayed: bool = True
     """Whether the observed side was given the recorded inputs; else it is a recording of its own."""
     other_weights: bool = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anywarp.check.bundle import Bundle
 from anywarp.check.bundle.problems import shown
+from anywarp.check.bundle.recording import Recording
 
 _OF_ARITHMETIC = (
     "float32_matmul_precision", "allow_tf32", "cudnn.allow_tf32", "fp16_reduced_precision_reduction",
@@ -12,7 +12,7 @@ _OF_ARITHMETIC = (
 """Flags of torch that change what is computed; differences of the others are no news."""
 
 
-def about(reference: Bundle, observed: Bundle) -> dict[str, str]:
+def about(reference: Recording, observed: Recording) -> dict[str, str]:
     """Return what was compared, for people."""
     out = dict[str, str]()
     for side, bundle in (("recorded", reference), ("here", observed)):
@@ -23,7 +23,7 @@ def about(reference: Bundle, observed: Bundle) -> dict[str, str]:
     return out
 
 
-def flags_that_differ(reference: Bundle, observed: Bundle) -> list[str]:
+def flags_that_differ(reference: Recording, observed: Recording) -> list[str]:
     """Return notes on flags of arithmetic that the two runs did not have in common."""
     one, other = (bundle.mapping("flags") for bundle in (reference, observed))
     return [
@@ -33,6 +33,6 @@ def flags_that_differ(reference: Bundle, observed: Bundle) -> list[str]:
     ]
 
 
-def _device(bundle: Bundle) -> str:
+def _device(bundle: Recording) -> str:
     found = bundle.mapping("device")
     return f"{shown(found.get('type', 'unknown'), 40)}: {shown(found.get('name', ''), 100)}"

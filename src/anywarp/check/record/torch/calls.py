@@ -199,7 +199,8 @@ class Recorder:
             self.take_tensor(call, name, visit, kind, slot, tensor, operation, run)
 
     def take_tensor(
-        self, call: Call, name: str, visit: int, role: str, slot: str, tensor: torch.Tensor, operation: Any, run: str = "propagated"
+        self, call: Call, name: str, visit: int, role: str, slot: str, tensor: torch.Tensor, operation: Any, run: str = "propagated",
+        placement: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
         """Record one tensor."""
         plain, why = values.plain(tensor)
@@ -208,7 +209,7 @@ class Recorder:
             return
         entry = Entry(
             0, call.number, name, role, slot, values.name_of(plain.dtype), tuple(plain.shape), visit, run,
-            values.layout_of(plain), {}, None, "", operation, values.placement_of(tensor),
+            values.layout_of(plain), {}, None, "", operation, placement or values.placement_of(tensor),
         )  # fmt: skip
         if self.plan.mode == "tensors":
             blob = self.session.writer.keep(f"{name} {slot}", entry.dtype, entry.shape, values.bytes_of(plain))

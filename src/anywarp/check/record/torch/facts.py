@@ -11,7 +11,9 @@ from typing import Any
 import torch
 
 from anywarp import __version__
-from anywarp.check.record.torch.values import bytes_of, name_of, plain
+from anywarp.check.record.torch import sums
+from anywarp.check.record.torch.naming import class_of
+from anywarp.check.record.torch.values import bytes_of, name_of, plain, start_of
 
 _LOOKED_AT = 1 << 16
 """Values of a parameter that its digest is made of: evenly spaced ones of larger parameters."""
@@ -92,17 +94,20 @@ def _device() -> dict[str, Any]:
 
 def structure(root: torch.nn.Module) -> dict[str, Any]:
     """Return a model's classes, and its parameters and buffers with shapes and digests."""
-    modules = {name: type(module).__name__ for name, module in root.named_modules(remove_duplicate=False)}
+    modules = {name: class_of(module) for name, module in root.named_modules(remove_duplicate=False)}
     parameters = {name: _described(p) for name, p in root.named_parameters(remove_duplicate=False)}
-    return {"class": type(root).__name__, "training": root.training, "modules": modules, "parameters": parameters}
+    return {"class": class_of(root), "training": root.training, "modules": modules, "parameters": parameters}
 
 
 def _described(parameter: torch.Tensor) -> dict[str, Any]:
     out: dict[str, Any] = {"dtype": name_of(parameter.dtype), "shape": list(parameter.shape)}
-    if hasattr(parameter, "placements"):
-        return out | {"not_read": "sharded"}  # another number of ranks has other pieces of the same parameter
     tensor, why = plain(parameter)
-    return out | ({"digest": digest(tensor)} if tensor is not None else {"not_read": why})
+    if tensor is None:
+        return out | {"not_read": why}
+    if not hasattr(parameter, "placements"):
+        return out | {"digest": digest(tensor), "sum": sums.share(tensor, tuple(tensor.shape), (0,) * tensor.ndim)}
+    start = start_of(parameter)
+    return out | ({"not_read": "sharded in strides"} if start is None else sums.described(parameter, tensor, start))
 
 
 def digest(tensor: torch.Tensor) -> str:

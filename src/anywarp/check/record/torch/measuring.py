@@ -26,15 +26,16 @@ def signs(count: int, seed: int, device: torch.device) -> torch.Tensor:
     if key not in _signs:
         if len(_signs) > 64:
             _signs.clear()
-        z = (torch.arange(1, count + 1, dtype=torch.int64) + (seed << 32)) * _wrapped(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> 30 & (1 << 34) - 1)) * _wrapped(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> 27 & (1 << 37) - 1)) * _wrapped(0x94D049BB133111EB)
+        z = (torch.arange(1, count + 1, dtype=torch.int64) + (seed << 32)) * wrapped(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> 30 & (1 << 34) - 1)) * wrapped(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> 27 & (1 << 37) - 1)) * wrapped(0x94D049BB133111EB)
         z = z ^ (z >> 31 & (1 << 33) - 1)
         _signs[key] = (1 - 2 * (z & 1)).to(torch.float32).to(device)
     return _signs[key]
 
 
-def _wrapped(number: int) -> int:
+def wrapped(number: int) -> int:
+    """Return a number of 64 bits as int64 has it."""
     return number - (1 << 64) if number >> 63 else number
 
 

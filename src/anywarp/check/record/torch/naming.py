@@ -31,7 +31,7 @@ class Names:
         if module in self._paths:
             return self._paths[module], False
         inner = unwrapped(module)
-        kind = type(inner).__name__
+        kind = class_of(inner)
         number = self._roots[kind] = self._roots.get(kind, 0) + 1
         root = kind if number == 1 else f"{kind}#{number}"
         self._learn(module, root)
@@ -42,7 +42,7 @@ class Names:
         if module not in self._paths:
             self._learn(outermost, root)  # it has got new modules since
         if module not in self._paths:
-            kind = type(module).__name__
+            kind = class_of(module)
             self._paths[module] = f"{root}.?{kind}"
         return self._paths[module]
 
@@ -53,6 +53,13 @@ class Names:
 
 
 _AROUND_SET = frozenset(_AROUND)
+
+
+def class_of(module: nn.Module) -> str:
+    """Return the name of a module's class as the program has it; `fully_shard` gives modules a class of their own, FSDP and the name."""
+    kind = type(module)
+    made = kind.__bases__[1] if len(kind.__bases__) == 2 and kind.__bases__[0].__name__ == "FSDPModule" else kind
+    return made.__name__
 
 
 def unwrapped(module: Any) -> nn.Module:

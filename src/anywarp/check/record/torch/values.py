@@ -48,7 +48,10 @@ def _parts(content: Any) -> Iterator[tuple[str, Any]]:
 def _is_plain_object(content: Any) -> bool:
     if isinstance(content, torch.nn.Module | type | torch.Generator) or callable(content):
         return False
-    return hasattr(content, "__dict__") and type(content).__module__ not in ("builtins", "torch")
+    made = type(content).__module__
+    if made.startswith("torch.distributed."):
+        return False  # FSDP's own state: tensors in it have given their memory back between calls
+    return hasattr(content, "__dict__") and made not in ("builtins", "torch")
 
 
 Change = Callable[[str, torch.Tensor], torch.Tensor]
@@ -115,6 +118,8 @@ def plain(tensor: torch.Tensor) -> tuple[torch.Tensor | None, str]:
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         if hasattr(tensor, "to_local") and hasattr(tensor, "placements"):
             return plain(tensor.detach().to_local())
+        if type(tensor).__name__ == "AsyncCollectiveTensor":
+            return plain(tensor.detach().trigger_wait())
         if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
             return None, f"a {type(tensor).__name__}"
     if tensor.layout is not torch.strided or tensor.is_quantized or getattr(tensor, "is_nested", False):
@@ -127,19 +132,42 @@ def plain(tensor: torch.Tensor) -> tuple[torch.Tensor | None, str]:
 
 
 def placement_of(tensor: torch.Tensor) -> dict[str, Any] | None:
-    """Return how a DTensor lies over its mesh: the whole's shape, per axis of the mesh its size, the rank's place and what is done there."""
+    """Return how a DTensor lies over its mesh: the whole's shape, per axis of the mesh its size, the rank's place and what is done there, and where the rank's box begins in the whole."""
     if not (hasattr(tensor, "placements") and hasattr(tensor, "device_mesh")):
         return None
     mesh = tensor.device_mesh
-    kinds = [
-        f"shard({p.dim})" if p.is_shard() else "partial" if p.is_partial() else "replicate" for p in tensor.placements
-    ]
-    return {
+    out = {
         "shape": list(tensor.shape),
         "mesh": list(mesh.shape),
         "at": list(mesh.get_coordinate() or ()),
-        "placements": kinds,
+        "placements": [_placed(each) for each in tensor.placements],
     }
+    start = start_of(tensor)
+    return out if start is None else out | {"start": list(start)}
+
+
+def _placed(placement: Any) -> str:
+    if placement.is_partial():
+        return "partial" if placement.reduce_op == "sum" else f"partial({placement.reduce_op})"
+    return (
+        f"shard({placement.dim})"
+        if placement.is_shard()
+        else str(placement)
+        if hasattr(placement, "dim")
+        else "replicate"
+    )
+
+
+def start_of(tensor: torch.Tensor) -> tuple[int, ...] | None:
+    """Return where this rank's box of a DTensor begins in the whole, None where it is no box (strided shards), or torch does not say."""
+    try:
+        from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
+    except ImportError:
+        return None
+    if not all(each.is_shard() or each.is_replicate() or each.is_partial() for each in tensor.placements):
+        return None
+    local, start = compute_local_shape_and_global_offset(tensor.shape, tensor.device_mesh, tensor.placements)
+    return tuple(map(int, start)) if tuple(local) == tuple(tensor.to_local().shape) else None
 
 
 def layout_of(tensor: torch.Tensor) -> tuple[int, ...] | None:

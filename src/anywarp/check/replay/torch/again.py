@@ -19,8 +19,10 @@ from anywarp.check.record.torch import precise, values
 from anywarp.check.record.torch.apart import random_state_kept, state_kept
 from anywarp.check.record.torch.calls import Call, Original, Recorder, attention_operation, rank
 from anywarp.check.record.torch.operations import is_norm
-from anywarp.check.replay.torch import magnitudes
-from anywarp.check.replay.torch.reference import Reference
+from anywarp.check.replay import weights
+from anywarp.check.replay.torch import magnitudes, shares
+from anywarp.check.replay.torch.cutting import NotWhole
+from anywarp.check.replay.torch.reference import Reference, WholeReference, chosen
 
 _PARAMETERS = 1 << 16
 """Values of a norm's parameter that are kept for its bound."""
@@ -44,10 +46,7 @@ class Again(Recorder):
     def reference(self) -> Reference:
         """The part of the recording that this process is held against; opened when the first module is called: ranks are known then."""
         if self._reference is None:
-            bundle = open_bundle(Path(self.plan.reference))
-            found = rank()
-            part = self.plan.part or (f"rank-{found[0]}" if found else "")
-            self._reference = Reference(bundle.part(part) if part in bundle.parts else bundle)
+            self._reference = chosen(open_bundle(Path(self.plan.reference)), self.plan.part, rank())
         return self._reference
 
     def meet(self, root: str, module: nn.Module) -> None:
@@ -56,7 +55,11 @@ class Again(Recorder):
         if recorded is None:
             self.session.note(f"{root} is not in the recording: nothing of it is compared")
             return
-        differ = differing(recorded, self.session.models[root])
+        if not self.reference.is_whole and not weights.laid_alike(recorded, self.session.models[root]):
+            self._reference = WholeReference(open_bundle(Path(self.plan.reference)), *(rank() or (0, 1)))
+        if self.reference.is_whole:
+            return  # compared when all ranks have ended: none has all of it
+        differ = weights.differing(recorded.get("parameters") or {}, self.session.models[root]["parameters"])
         if differ:
             self.weights[root] = differ
             self.session.writer.describe(weights=self.weights)
@@ -106,6 +109,8 @@ class Again(Recorder):
 
     def _injected(self, call: Call, args: Any, kwargs: Any) -> tuple[bool, Any, Any] | None:
         slots = self.reference.slots(call.root, call.number, 0, "input")
+        if not self.reference.begins(call.root, call.number, self.session.models.get(call.root, {}).get("modules", {})):
+            return None
         if not any(entry.blob for entry in slots.values()):
             if self.plan.mode == "tensors":
                 self.session.note(
@@ -120,7 +125,11 @@ class Again(Recorder):
             if entry is None or entry.blob is None:
                 missing.append(slot)
                 return tensor
-            found = self.reference.tensor(entry, tensor)
+            try:
+                found = self.reference.tensor(entry, tensor)
+            except NotWhole as why:
+                missing.append(f"{slot} ({why})")
+                return tensor
             fits = fits and found.shape == tensor.shape
             return found.requires_grad_(tensor.requires_grad) if tensor.is_floating_point() else found
 
@@ -155,7 +164,10 @@ class Again(Recorder):
                 raise _Missing(f"it was not given {slot} when it was recorded")
             if entry.blob is None:
                 raise _Missing(f"{slot} did not fit into the recording")
-            return self.reference.tensor(entry, tensor)
+            try:
+                return self.reference.tensor(entry, tensor)
+            except NotWhole as why:
+                raise _Missing(f"{slot}: {why}") from None
 
         return values.replaced(tuple(args), change), values.replaced(dict(kwargs), change, "kwargs")
 
@@ -178,9 +190,14 @@ class Again(Recorder):
         try:
             given, named = self._recorded(name, call, visit, args, kwargs)
             with random_state_kept():
-                with state_kept(module, self._state(call)), torch.set_grad_enabled(grad):
+                with (
+                    state_kept(module, self._state(call)),
+                    torch.set_grad_enabled(grad),
+                    shares.watched(module) as share,
+                ):
                     out = original(module, *given, **named)
                 self.take(call, name, visit, "output", out, run="isolated")
+                self._take_share(call, name, visit, module, share)
                 given, named = self._recorded(name, call, visit, args, kwargs)
                 with state_kept(module, self._state(call)), torch.set_grad_enabled(grad):
                     second = original(module, *given, **named)
@@ -204,12 +221,29 @@ class Again(Recorder):
         given, named = self._recorded(name, call, visit, args, kwargs)
         tensors = [t for _, t in values.tensors_in((given, named)) if t.is_floating_point()]
         if len(tensors) == 1 and (sums := magnitudes.of_product(module, tensors[0])) is not None:
-            for run, found in zip(("magnitude", "norm"), sums, strict=True):
-                self.take_tensor(call, name, visit, "output", "0", found.float(), None, run)
+            self._take_sums(call, name, visit, module, sums)
         elif is_norm(module):
             for slot, parameter in module._parameters.items():
                 if parameter is not None and parameter.numel() <= _PARAMETERS:
                     self.take_tensor(call, name, visit, "parameter", slot, parameter, None)
+
+    def _take_share(self, call: Call, name: str, visit: int, module: nn.Module, share: shares.Share) -> None:
+        """Keep this rank's share of a sum over ranks, and what it should be."""
+        found = shares.in_float64(module, share)
+        if found is None or share.made is None:
+            return
+        for run, tensor in zip(("isolated", "precise", "magnitude"), (share.made, *found), strict=True):
+            self.take_tensor(call, name, visit, "output", shares.SLOT, tensor, None, run)
+
+    def _take_sums(
+        self, call: Call, name: str, visit: int, module: nn.Module, sums: tuple[torch.Tensor, torch.Tensor]
+    ) -> None:
+        """Keep a product's sizes; of a weight that lies over the ranks by its rows they are parts of a sum, of which one rank alone says nothing."""
+        placement = magnitudes.summed_over_ranks(module, sums[0])
+        if placement is not None and not self.reference.is_whole:
+            return
+        for run, found in zip(("magnitude", "norm"), sums, strict=True):
+            self.take_tensor(call, name, visit, "output", "0", found.float(), None, run, placement)
 
     def _isolated_function(
         self, call: Call, name: str, visit: int, original: Original, args: Any, kwargs: Any, made: Any
@@ -226,22 +260,6 @@ class Again(Recorder):
             self.session.note(
                 f"{name}, call {call.number}, cannot be run alone: {type(error).__name__}: {str(error)[:200]}"
             )
-
-
-def differing(recorded: dict[str, Any], here: dict[str, Any]) -> dict[str, str]:
-    """Return the parameters of a model that are not the recorded ones, each with the reason in words."""
-    out = dict[str, str]()
-    theirs, ours = recorded.get("parameters") or {}, here["parameters"]
-    for name in [*theirs, *(name for name in ours if name not in theirs)]:
-        one, other = theirs.get(name), ours.get(name)
-        if one is None or other is None:
-            out[name] = "it is not in the recording" if one is None else "it is not in the program"
-            continue
-        for what in ("shape", "dtype", "digest"):
-            if what in one and what in other and one[what] != other[what]:
-                out[name] = f"recorded {one[what]}, here {other[what]}" if what != "digest" else "its values are others"
-                break
-    return out
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import torch
 from torch import nn
@@ -16,10 +17,12 @@ from anywarp.check.record.torch.values import name_of
 def of_product(module: nn.Module, given: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Return sum |a||b| + |bias| and sqrt(sum a^2 b^2) of a product's call, in float64; None for what is no product known here.
 
-    These are the module's own sums: the same terms, without the signs.
+    These are the module's own sums: the same terms, without the signs; of a weight that lies over several ranks, those of this rank's part.
     """
-    weight = getattr(module, "weight", None)
-    bias = getattr(module, "bias", None)
+    weight, given = _local(getattr(module, "weight", None)), _local(given)
+    bias = _local(getattr(module, "bias", None))
+    if isinstance(weight, torch.Tensor) and is_linear(module) and weight.shape[-1] != given.shape[-1]:
+        return None  # what the rank was given is cut within the call
     if (
         not isinstance(weight, torch.Tensor)
         or not weight.is_floating_point()
@@ -28,6 +31,8 @@ def of_product(module: nn.Module, given: torch.Tensor) -> tuple[torch.Tensor, to
         return None
     x, w = given.detach().double(), weight.detach().double()
     b = bias.detach().double() if isinstance(bias, torch.Tensor) else None
+    if is_linear(module) and (over := rank_of_terms(module)) is not None and b is not None:
+        b = b / over[1]  # added once
     if is_linear(module):
         return functional.linear(x.abs(), w.abs(), None if b is None else b.abs()), functional.linear(
             x * x, w * w
@@ -47,3 +52,26 @@ def of_product(module: nn.Module, given: torch.Tensor) -> tuple[torch.Tensor, to
         plain._parameters = {"weight": nn.Parameter(w * w, False), "bias": None}
         return sums, plain.forward(x * x).sqrt()
     return None
+
+
+def _local(tensor: Any) -> Any:
+    return tensor.detach().to_local() if hasattr(tensor, "to_local") else tensor
+
+
+def rank_of_terms(module: nn.Module) -> tuple[int, int] | None:
+    """Return this rank's place and how many there are, where a linear module's weight lies over them by the terms of its sums."""
+    weight: Any = getattr(module, "weight", None)
+    if not is_linear(module) or not hasattr(weight, "placements") or len(weight.placements) != 1:
+        return None
+    if not weight.placements[0].is_shard(1):
+        return None
+    return weight.device_mesh.get_coordinate()[0], weight.device_mesh.size()
+
+
+def summed_over_ranks(module: nn.Module, sums: torch.Tensor) -> dict[str, Any] | None:
+    """Return the placement of sums that are parts of the whole's, None where they are not."""
+    found = rank_of_terms(module)
+    if found is None:
+        return None
+    shape = list(sums.shape)
+    return {"shape": shape, "mesh": [found[1]], "at": [found[0]], "placements": ["partial"], "start": [0] * len(shape)}
