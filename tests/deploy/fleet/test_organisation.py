@@ -11,6 +11,7 @@ from anywarp.cli.main import call
 from anywarp.deploy.fleet.organisation import names
 from anywarp.deploy.fleet.organisation.list_file import read
 from anywarp.diagnostics import AnywarpError
+from deploy.image.layouts import Layout, tar
 
 DEPLOYMENT = """
 - apiVersion: apps/v1
@@ -83,6 +84,36 @@ def test_an_order_with_reasons_and_what_changes(organisation, tmp_path, capsys):
     assert [change for change in third["changes"] if change.startswith("gone from serve: tensorrt_llm")] and len(
         third["changes"]
     ) == 1
+
+
+def test_images_on_disk_are_members_and_come_before_what_runs_them(tmp_path, capsys):
+    place = tmp_path / "org"
+    place.mkdir()
+    config = {"config": {"Env": ["CUDA_VERSION=12.4.1"]}, "rootfs": {"type": "layers", "diff_ids": []}}
+    saved = [{"Config": "c.json", "RepoTags": ["reg.example/team/serve:7"], "Layers": []}]
+    (place / "saved.tar").write_bytes(
+        tar({"manifest.json": json.dumps(saved).encode(), "c.json": json.dumps(config).encode()})
+    )
+    layout = Layout(place / "layout")
+    layout.write(
+        {**layout.image({"a": b"1"}), "annotations": {"org.opencontainers.image.ref.name": "reg.example/team/train:1"}}
+    )
+    (place / "prod.yaml").write_text(f"apiVersion: v1\nkind: List\nitems:{DEPLOYMENT}")
+    _, found = assessed(place, capsys)
+    needs = {row["units"][0]: row["needs"] for row in found["rows"]}
+    assert needs["prod/k8s:Deployment/llm"] == ["saved"] and needs["prod/k8s:Job/train"] == ["layout"]
+    assert {row["units"][0]: row["kinds"] for row in found["rows"]}["layout"] == ["image"]
+
+
+def test_a_circle_is_one_row(tmp_path, capsys):
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / "org" / name).mkdir(parents=True)
+        (tmp_path / "org" / name / "pyproject.toml").write_text(
+            f'[project]\nname = "{name}"\ndependencies = ["{other}"]\n'
+        )
+    _, found = assessed(tmp_path / "org", capsys)
+    assert [(row["units"], row["circle"]) for row in found["rows"]] == [(["a", "b"], True)]
+    assert "in a circle" in found["rows"][0]["reasons"][0]
 
 
 def test_a_member_that_kills_its_reader_costs_itself(organisation, capsys, monkeypatch):
