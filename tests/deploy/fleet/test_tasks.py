@@ -36,7 +36,7 @@ def task(words, tmp_path, verb="bench", **other):
 @given(lines=st.lists(LINE, min_size=1, max_size=5))
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_batch_holds_every_command_line_unchanged(lines, tmp_path):
-    folder = Folder(tmp_path / "f")
+    folder = Folder(tmp_path / "f", make=True)
     batch = folder.add("here", [task(words, tmp_path) for words in lines])
     assert [each.words[1:] for each in read_batch(folder.batch_place(batch.id)).tasks] == [
         tuple(words) for words in lines
@@ -54,7 +54,7 @@ def test_a_command_line_arrives_in_the_task_unchanged(words, tmp_path):
 @given(name=st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1, max_size=20) | NASTY.filter(bool), words=LINE)  # fmt: skip
 @ONCE
 def test_the_script_of_an_array_gives_anywarp_its_words_whatever_they_hold(name, words, tmp_path):
-    folder = Folder(tmp_path / f"x{name}".replace("/", "_"))
+    folder = Folder(tmp_path / f"x{name}".replace("/", "_"), make=True)
     echo = (sys.executable, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))")
     runner = SlurmRunner(Slurm(kind="slurm", anywarp=(*echo, *words)), folder)
     batch = folder.add("slurm", [task(words, tmp_path)])
