@@ -99,7 +99,9 @@ def test_killed_at_any_write_it_goes_on_and_each_task_runs_once(at, after, tmp_p
     assert len(cluster.runs) - len(set(cluster.runs)) <= (
         1 if not after else 0
     )  # a result that was not written is made again
-    assert folder.open_batches() == [] and len(folder.tried()) <= (0 if after else 1)  # a task that died before it wrote has failed once
+    assert folder.open_batches() == [] and len(folder.tried()) <= (
+        0 if after else 1
+    )  # a task that died before it wrote has failed once
 
 
 def test_what_fails_and_what_is_lost_is_tried_so_often_and_told(tmp_path):
