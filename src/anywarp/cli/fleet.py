@@ -72,7 +72,7 @@ def run_command(file: Path, fresh: bool, again: bool, html: Path | None, style: 
 
     check_writable(html)
     read, tasks = _read(file)
-    folder = Folder(read.folder)
+    folder = Folder(read.folder, make=True)
     with folder.driven(), opened() as store:
         for task in tasks:
             if fresh or (again and task.key not in folder.done()):
@@ -132,6 +132,9 @@ def collect_command(places: tuple[Path, ...]) -> int:
     with opened() as store:
         for place in places:
             folder = Folder(place if place.is_dir() else _read(place)[0].folder)
+            if not (folder.place / "results").is_dir():
+                help = "name a plan, or the folder in which its results meet"
+                raise AnywarpError(Diagnostic("Y142", f"{folder.place} is no folder of a fleet", help=help))
             found = collect(folder, store)
             click.echo(f"{folder.place}: {_count(found.new, 'new result')}, {found.known:,} known")
             for problem in found.problems:

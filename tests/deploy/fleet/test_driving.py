@@ -77,7 +77,7 @@ def driven(drive, most=200):
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after it"])
 @pytest.mark.parametrize("at", range(14))
 def test_killed_at_any_write_it_goes_on_and_each_task_runs_once(at, after, tmp_path, monkeypatch):
-    folder, all_of_them = Folder(tmp_path), tasks(4)
+    folder, all_of_them = Folder(tmp_path, make=True), tasks(4)
     cluster, writes, put = Cluster(folder), 0, Folder._put
 
     def counted(self, place, text):
@@ -99,11 +99,13 @@ def test_killed_at_any_write_it_goes_on_and_each_task_runs_once(at, after, tmp_p
     assert len(cluster.runs) - len(set(cluster.runs)) <= (
         1 if not after else 0
     )  # a result that was not written is made again
-    assert folder.open_batches() == []
+    assert folder.open_batches() == [] and len(folder.tried()) <= (
+        0 if after else 1
+    )  # a task that died before it wrote has failed once
 
 
 def test_what_fails_and_what_is_lost_is_tried_so_often_and_told(tmp_path):
-    folder, all_of_them = Folder(tmp_path), tasks(3)
+    folder, all_of_them = Folder(tmp_path, make=True), tasks(3)
     cluster, said = Cluster(folder, lose=[all_of_them[0].key], fail=[all_of_them[1].key]), []
     drive = Drive(all_of_them, 3, folder, {"far": cluster}, said.append)
     driven(drive)
@@ -114,7 +116,7 @@ def test_what_fails_and_what_is_lost_is_tried_so_often_and_told(tmp_path):
 
 
 def test_a_scheduler_that_is_away_for_a_while_is_asked_again_and_one_that_never_answers_is_an_error(tmp_path):
-    folder = Folder(tmp_path)
+    folder = Folder(tmp_path, make=True)
     cluster = Cluster(folder)
     look, away = cluster.look, [False, True, True, True] + [False] * 20
     refuse = problem(RUNNER, "no answer")
@@ -137,7 +139,7 @@ def test_a_scheduler_that_is_away_for_a_while_is_asked_again_and_one_that_never_
 
 
 def test_results_meet_in_the_store_once_and_a_damaged_file_is_told(tmp_path):
-    folder, all_of_them = Folder(tmp_path / "f"), tasks(3)
+    folder, all_of_them = Folder(tmp_path / "f", make=True), tasks(3)
     driven(Drive(all_of_them, 1, folder, {"far": Cluster(folder)}))
     place = folder.place / "results" / f"{all_of_them[0].key}.json"
     place.write_text(place.read_text().replace('"bench"', '"verify"'))
@@ -148,8 +150,20 @@ def test_results_meet_in_the_store_once_and_a_damaged_file_is_told(tmp_path):
         assert store.latest(all_of_them[1].key).result == {"key": all_of_them[1].key}
 
 
+def test_looking_makes_no_folder_and_others_folders_are_not_taken_for_a_fleets(tmp_path, capsys):
+    (tmp_path / "p.yaml").write_text("version: 1\nname: n\nentries: [{name: a, verb: bench, command: [x]}]\n")
+    assert call(["fleet", "status", str(tmp_path / "p.yaml")]) == 0 and "1 waiting" in capsys.readouterr().out
+    (tmp_path / "other").mkdir()
+    assert call(["fleet", "collect", str(tmp_path / "other")]) == 2 and "Y142" in capsys.readouterr().err
+    assert not (tmp_path / "n.fleet").exists() and not list((tmp_path / "other").iterdir())
+
+
 def test_two_do_not_drive_one_folder(tmp_path):
-    with Folder(tmp_path).driven(), pytest.raises(AnywarpError, match="another"), Folder(tmp_path).driven():
+    with (
+        Folder(tmp_path, make=True).driven(),
+        pytest.raises(AnywarpError, match="another"),
+        Folder(tmp_path, make=True).driven(),
+    ):
         pass
 
 

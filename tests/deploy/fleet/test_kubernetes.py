@@ -43,7 +43,7 @@ def batch_of(folder, device="hip", gpus=2, count=3):
 @pytest.mark.parametrize("volume", [None, VOLUME], ids=["logs", "volume"])
 def test_manifests_are_what_kubernetes_takes(tmp_path, volume):
     validate = pytest.importorskip("kubernetes_validate").validate
-    folder = Folder(tmp_path)
+    folder = Folder(tmp_path, make=True)
     one, batch = runner(folder, volume=volume, anywarp=["anywarp", "$(HOME)"]), batch_of(folder)
     job = one.job(batch)
     validate(json.loads(json.dumps(job)), "1.34", strict=True)
@@ -63,7 +63,7 @@ def test_manifests_are_what_kubernetes_takes(tmp_path, volume):
 
 
 def test_gpus_are_those_of_the_device(tmp_path):
-    folder = Folder(tmp_path)
+    folder = Folder(tmp_path, make=True)
     limits = [
         runner(folder).job(batch_of(folder, device, 1))["spec"]["template"]["spec"]["containers"][0]["resources"][
             "limits"

@@ -10,7 +10,9 @@ from anywarp.check.store import opened
 from anywarp.cli.main import call
 from anywarp.deploy.fleet.organisation import names
 from anywarp.deploy.fleet.organisation.list_file import read
+from anywarp.deploy.fleet.organisation.report import report
 from anywarp.diagnostics import AnywarpError
+from deploy.image.layouts import Layout, tar
 
 DEPLOYMENT = """
 - apiVersion: apps/v1
@@ -85,6 +87,36 @@ def test_an_order_with_reasons_and_what_changes(organisation, tmp_path, capsys):
     ) == 1
 
 
+def test_images_on_disk_are_members_and_come_before_what_runs_them(tmp_path, capsys):
+    place = tmp_path / "org"
+    place.mkdir()
+    config = {"config": {"Env": ["CUDA_VERSION=12.4.1"]}, "rootfs": {"type": "layers", "diff_ids": []}}
+    saved = [{"Config": "c.json", "RepoTags": ["reg.example/team/serve:7"], "Layers": []}]
+    (place / "saved.tar").write_bytes(
+        tar({"manifest.json": json.dumps(saved).encode(), "c.json": json.dumps(config).encode()})
+    )
+    layout = Layout(place / "layout")
+    layout.write(
+        {**layout.image({"a": b"1"}), "annotations": {"org.opencontainers.image.ref.name": "reg.example/team/train:1"}}
+    )
+    (place / "prod.yaml").write_text(f"apiVersion: v1\nkind: List\nitems:{DEPLOYMENT}")
+    _, found = assessed(place, capsys)
+    needs = {row["units"][0]: row["needs"] for row in found["rows"]}
+    assert needs["prod/k8s:Deployment/llm"] == ["saved"] and needs["prod/k8s:Job/train"] == ["layout"]
+    assert {row["units"][0]: row["kinds"] for row in found["rows"]}["layout"] == ["image"]
+
+
+def test_a_circle_is_one_row(tmp_path, capsys):
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / "org" / name).mkdir(parents=True)
+        (tmp_path / "org" / name / "pyproject.toml").write_text(
+            f'[project]\nname = "{name}"\ndependencies = ["{other}"]\n'
+        )
+    _, found = assessed(tmp_path / "org", capsys)
+    assert [(row["units"], row["circle"]) for row in found["rows"]] == [(["a", "b"], True)]
+    assert "in a circle" in found["rows"][0]["reasons"][0]
+
+
 def test_a_member_that_kills_its_reader_costs_itself(organisation, capsys, monkeypatch):
     from anywarp.deploy.fleet.organisation import running
 
@@ -104,6 +136,46 @@ def test_a_list_names_members_and_needs(organisation, tmp_path, capsys):
     _, found = assessed(tmp_path / "list.yaml", capsys)
     assert [row["units"] for row in found["rows"]] == [["ground"], ["lib"]]
     assert any("as the list says" in reason for reason in found["rows"][1]["reasons"])
+
+
+def told(kind="repository", offers=(), wants=(), days=1.0, answer=None, workloads=(), unread=0):
+    blockers = (
+        [{"id": "i", "answer": answer, "name": "N", "path": "p.py", "line": 3, "why": "", "do": "", "days": [1, 2]}]
+        if answer
+        else []
+    )
+    rest = {"findings": 0, "days": [0, 0], "blockers": []}
+    return {
+        "kind": kind, "answers": {}, "days": [days, days], "blockers": blockers, "unread": unread, "offers": list(offers), "wants": list(wants), "rest": rest,
+        "workloads": [{"id": i, "gpus": g, "wants": list(w), "worst": "as-is", "findings": 0, "days": [0, 0], "blockers": []} for i, g, w in workloads],
+    }  # fmt: skip
+
+
+def test_what_has_no_path_comes_last_and_so_does_what_needs_it_and_rows_say_so():
+    members = {
+        "a": told(offers=["package:a"], answer="no-path"),
+        "b": told(wants=["package:a"], workloads=[("k8s:Job/b", 64, [])]),
+        "c": told(days=40.0),
+        "d": told(unread=2, answer="replace"),
+        "e": told(answer="replace", workloads=[("slurm:e", 4, [])]),
+    }
+    made = report("x", "hip", members, {}, {}).as_json()
+    assert [row["units"][0] for row in made["rows"]] == ["e", "c", "d", "a", "b"] and made["stuck"] == 2
+    last = [" / ".join(row["reasons"]) for row in made["rows"]]
+    assert "frees 4 GPUs / risk is middling: a person replaces N" in last[0] and "risk is high: 2 files" in last[2]
+    assert (
+        "comes late, for it has no path yet: N (p.py:3)" in last[3]
+        and "64 GPUs of what needs it wait for it" in last[3]
+    )
+    assert "comes late, for what it needs has no path yet: a" in last[4]
+
+
+def test_a_workload_counts_once_where_it_runs_and_where_it_is_declared():
+    declared = told(offers=["workload:k8s:Deployment/x"], workloads=[("k8s:Deployment/x", 8, []), ("k8s:Job/y", 2, [])])
+    live = told("namespace", workloads=[("k8s:Deployment/x", 6, [])])
+    made = report("x", "hip", {"repo": declared, "prod": live}, {}, {}).as_json()
+    assert [(row["units"][0], row["gpus"]) for row in made["rows"]] == [("repo", 2), ("prod/k8s:Deployment/x", 6)]
+    assert any("it is declared there" in reason for reason in made["rows"][1]["reasons"])
 
 
 @pytest.mark.parametrize(

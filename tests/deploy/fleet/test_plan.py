@@ -1,5 +1,8 @@
 """Plans of fleets: where a mistake is, which tasks are made, and what a task's key depends on."""
 
+import json
+import re
+
 import pytest
 
 from anywarp.deploy import checked_yaml
@@ -75,3 +78,28 @@ def test_a_plan_of_too_many_tasks_is_refused(tmp_path):
     many = ", ".join(str(n) for n in range(1, 900))
     with pytest.raises(AnywarpError, match="more than 10,000 tasks"):
         tasks(tmp_path, f"entries: [{{name: a, verb: bench, model: 'm:N', axes: {{a: [{many}], b: [{many}]}}}}]\n")
+
+
+def test_a_first_plan_is_a_plan_and_is_what_its_schema_says(tmp_path, capsys):
+    import jsonschema
+    from ruamel.yaml import YAML
+
+    from anywarp.cli.main import call
+
+    first, schema = tmp_path / "first.yaml", tmp_path / "schema.json"
+    assert call(["fleet", "plan", str(first), "--new"]) == call(["fleet", "plan", str(schema), "--schema"]) == 0
+    assert call(["fleet", "plan", str(first), "--new"]) == 2  # what is there stays
+    whole = "\n".join(
+        re.sub(r"^(\s*)# (?=( *)(- (kind|name)|[a-z]+: ))", r"\1", line) for line in first.read_text().splitlines()[3:]
+    )
+    jsonschema.validate(YAML(typ="safe").load(whole), json.loads(schema.read_text()))
+    capsys.readouterr()
+    first.write_text(whole)
+    assert call(["fleet", "plan", str(first), "--format", "json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert {task["verb"] for task in made} == {"bench", "verify", "assess"} and {task["machine"] for task in made} == {
+        "here",
+        "slurm",
+        "kubernetes",
+        "ray",
+    }

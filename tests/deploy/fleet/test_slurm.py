@@ -35,7 +35,7 @@ def slurm(tmp_path, monkeypatch):
 
 
 def handed(tmp_path, count=4, **other):
-    folder = Folder(tmp_path / "f")
+    folder = Folder(tmp_path / "f", make=True)
     tasks = [Task(f"{n:032x}", "e", "bench", "slurm", ("bench",), "/", 9.0, "hip", 2) for n in range(count)]
     return SlurmRunner(Slurm(kind="slurm", **other), folder), folder.add("slurm", tasks), folder
 

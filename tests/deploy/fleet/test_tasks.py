@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -34,7 +36,7 @@ def task(words, tmp_path, verb="bench", **other):
 @given(lines=st.lists(LINE, min_size=1, max_size=5))
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_batch_holds_every_command_line_unchanged(lines, tmp_path):
-    folder = Folder(tmp_path / "f")
+    folder = Folder(tmp_path / "f", make=True)
     batch = folder.add("here", [task(words, tmp_path) for words in lines])
     assert [each.words[1:] for each in read_batch(folder.batch_place(batch.id)).tasks] == [
         tuple(words) for words in lines
@@ -52,7 +54,7 @@ def test_a_command_line_arrives_in_the_task_unchanged(words, tmp_path):
 @given(name=st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1, max_size=20) | NASTY.filter(bool), words=LINE)  # fmt: skip
 @ONCE
 def test_the_script_of_an_array_gives_anywarp_its_words_whatever_they_hold(name, words, tmp_path):
-    folder = Folder(tmp_path / f"x{name}".replace("/", "_"))
+    folder = Folder(tmp_path / f"x{name}".replace("/", "_"), make=True)
     echo = (sys.executable, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))")
     runner = SlurmRunner(Slurm(kind="slurm", anywarp=(*echo, *words)), folder)
     batch = folder.add("slurm", [task(words, tmp_path)])
@@ -82,14 +84,15 @@ def test_what_a_task_came_to_is_told(order, verb, why, tmp_path):
 
 
 def test_a_task_that_takes_too_long_is_ended_with_all_it_started(tmp_path):
-    words = (
-        sys.executable,
-        "-c",
-        "import subprocess, sys, time; subprocess.Popen(['sleep', '3333.25']); time.sleep(60)",
-    )
-    done = execute(task([], tmp_path, seconds=0.5), words)
-    assert "after 0.5 s" in done.why
-    assert "3333.25" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    started = tmp_path / "started"
+    text = f"import subprocess, time; open({str(started)!r}, 'w').write(str(subprocess.Popen(['sleep', '60']).pid)); time.sleep(60)"
+    done = execute(task([], tmp_path, seconds=2.0), (sys.executable, "-c", text))
+    assert "after 2 s" in done.why
+    status = Path("/proc", started.read_text(), "stat")
+    until = time.monotonic() + 20
+    while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z":  # a signal takes its time
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def test_what_cannot_be_started_is_told(tmp_path):

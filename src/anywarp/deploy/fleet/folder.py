@@ -28,6 +28,7 @@ from anywarp.deploy.fleet.problems import DAMAGED, FOLDER, problem
 from anywarp.deploy.fleet.tasks import Task
 
 _MOST_BATCH = 256 << 20
+_PARTS = ("batches", "results", "attempts", "running")
 _BATCH = re.compile(r"[0-9a-f]{12}")
 
 
@@ -43,13 +44,14 @@ class Batch:
 class Folder:
     """A fleet's folder; AnywarpError (Y142) where it cannot be used."""
 
-    def __init__(self, place: Path) -> None:
-        """Make the folder where there is none."""
+    def __init__(self, place: Path, make: bool = False) -> None:
+        """Open a folder; one that is not there is empty, unless it is to be made."""
         self.place = place.absolute()
         self._batches: dict[str, Batch] = {}  # they do not change
-        with _told(self.place):
-            for name in ("batches", "results", "attempts", "running"):
-                (self.place / name).mkdir(parents=True, exist_ok=True)
+        if make:
+            with _told(self.place):
+                for name in _PARTS:
+                    (self.place / name).mkdir(parents=True, exist_ok=True)
 
     @contextlib.contextmanager
     def driven(self) -> Generator[None]:
@@ -82,13 +84,18 @@ class Folder:
 
     def done(self) -> set[str]:
         """Return the keys of tasks that have results."""
-        with _told(self.place):
-            return {name[:-5] for name in os.listdir(self.place / "results") if name.endswith(".json")}
+        return {name[:-5] for name in self._names("results") if name.endswith(".json")}
 
     def tried(self) -> set[str]:
         """Return the keys of tasks that have failed at least once."""
+        return set(self._names("attempts"))
+
+    def _names(self, part: str) -> list[str]:
         with _told(self.place):
-            return set(os.listdir(self.place / "attempts"))
+            try:
+                return os.listdir(self.place / part)
+            except FileNotFoundError:
+                return []
 
     def result(self, key: str) -> Outcome:
         """Return what a task came to; AnywarpError (Y145) where the file is not what was written."""
@@ -136,8 +143,7 @@ class Folder:
 
     def open_batches(self) -> list[Batch]:
         """Return the batches that are not over."""
-        with _told(self.place):
-            names = os.listdir(self.place / "batches")
+        names = self._names("batches")
         ids = [name[:-5] for name in sorted(names) if name.endswith(".json") and f"{name[:-5]}.over" not in names]
         return [self._batch(each) for each in ids if _BATCH.fullmatch(each)]
 

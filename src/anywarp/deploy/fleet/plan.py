@@ -41,9 +41,21 @@ def _several(value: Any) -> Any:
 
 
 Name = Annotated[str, Field(pattern=_PATTERN, description="A short name.")]
-Word = Annotated[str, BeforeValidator(_as_text), AfterValidator(_word), Field(max_length=100_000)]
-Words = Annotated[tuple[Word, ...], BeforeValidator(_several), Field(max_length=MOST_VALUES)]
-Values = Annotated[tuple[Annotated[Word, Field(min_length=1, max_length=300)], ...], BeforeValidator(_several), Field(min_length=1, max_length=MOST_VALUES)]  # fmt: skip
+_Bare = str | int | float
+Word = Annotated[
+    str, BeforeValidator(_as_text, json_schema_input_type=_Bare), AfterValidator(_word), Field(max_length=100_000)
+]
+_Value = Annotated[Word, Field(min_length=1, max_length=300)]
+Words = Annotated[
+    tuple[Word, ...],
+    BeforeValidator(_several, json_schema_input_type=tuple[_Bare, ...] | _Bare),
+    Field(max_length=MOST_VALUES),
+]
+Values = Annotated[
+    tuple[_Value, ...],
+    BeforeValidator(_several, json_schema_input_type=tuple[_Bare, ...] | _Bare),
+    Field(min_length=1, max_length=MOST_VALUES),
+]
 Program = Annotated[Words, Field(min_length=1)]
 Kubernetes = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
 Label = Annotated[str, Field(max_length=320, pattern=r"^[A-Za-z0-9]([A-Za-z0-9./_-]*[A-Za-z0-9])?$")]

@@ -21,6 +21,7 @@ from anywarp.migrate.reach import Deployment
 from anywarp.migrate.tree import read, walk
 
 MOST_FILES, MOST_BYTES, MOST_NAMES = 2000, 1 << 20, 500
+_LONGEST = 2000  # of a requirement
 _FIXED = ("pyproject.toml", "setup.cfg", "setup.py", ".gitmodules", "CMakeLists.txt")
 _GIT = re.compile(
     r"(?:git\+)?(?:(?:https?|ssh|git)://(?:[^@\s/]+@)?|git@)([A-Za-z0-9.-]+)(?::\d+/|[:/])([\w./~-]+?)(?:\.git)?(?=[@#\s\"')]|$)"
@@ -119,13 +120,19 @@ def _setup(text: str) -> tuple[Names, Names]:
         return set(), set()
     offered, wanted = set[str](), list[str]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "setup":
+        if isinstance(node, ast.Call) and _called(node.func) == "setup":
             for word in node.keywords:
                 if word.arg == "name":
                     offered |= _package("".join(_texts(word.value)[:1]))
                 elif word.arg in ("install_requires", "extras_require", "setup_requires"):
                     wanted += _texts(word.value)
     return offered, _wanted(wanted)
+
+
+def _called(function: ast.expr) -> str:
+    return (
+        function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+    )
 
 
 def _texts(value: ast.expr) -> list[str]:
@@ -141,6 +148,8 @@ def _texts(value: ast.expr) -> list[str]:
 def _wanted(texts: Iterable[str]) -> Names:
     found = set[str]()
     for text in texts:
+        if len(text) > _LONGEST:
+            continue
         if url := _GIT.search(text):
             found.add(_repository(url))
         try:
