@@ -80,7 +80,9 @@ def test_a_rollout_that_is_over_is_among_the_results_once(state, phase, mark):
     plan = plan_file.parse(text(name="chat"), "plan.yaml").plan
     assert keep(plan, state) is None  # not over
     cause = {"in words": "requests fail on the target <b>", "kind": "errors"}
-    state.change("failed", "10 %", "errors", {"verdicts": [], "cause": cause} if phase == "reverted" else None, phase="reverting")
+    state.change(
+        "failed", "10 %", "errors", {"verdicts": [], "cause": cause} if phase == "reverted" else None, phase="reverting"
+    )
     state.change("end", "10 %", "the end", None, phase=phase, reason="so it was")
     identity = keep(plan, state)
     assert identity and keep(plan, state) is None
