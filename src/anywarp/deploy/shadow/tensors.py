@@ -59,11 +59,12 @@ def likely_cause(caller: bytes, shadow: bytes) -> str | None:
     from anywarp.check.numbers.comparing import compare
     from anywarp.numerics.operation import Operation
 
+    array: Any = np.array
     for (_, kind, shape, mine), (_, _, _, theirs) in zip(_outputs(caller), _outputs(shadow)):
         if kind not in NAMES or not 0 < len(mine) <= MOST_LOOKED_AT or all(_same(kind, mine, theirs)):
             continue
         try:
-            a, b = (np.array(values, dtype=np.float64).reshape(tuple(shape)) for values in (mine, theirs))
+            a, b = (array(values, dtype=np.float64).reshape(shape) for values in (mine, theirs))
         except (ValueError, TypeError, OverflowError):
             continue
         found = compare(a, b, Operation(output=NAMES[kind])).fingerprints
