@@ -127,7 +127,12 @@ def traffic(plan, stage, count, fault, rng):
 
 def shares_to_ask(source, target, limit, enough, looks):
     """Return the looks at which a difference of shares could fail."""
-    n, m, s, t = source.count(looks), target.count(looks), source.where(source.values, looks), target.where(target.values, looks)
+    n, m, s, t = (
+        source.count(looks),
+        target.count(looks),
+        source.where(source.values, looks),
+        target.where(target.values, looks),
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         over = (n > 0) & (m > 0) & (t / m - s / n > limit)
     if not over.any():
@@ -246,7 +251,9 @@ def planted(name, rollouts, seed):
     middle = sorted(look for look, _ in found)[len(found) // 2] if found else None
     by = {who: sum(b == who for _, b in found) for who in sorted({b for _, b in found})}
     print(
-        json.dumps({"case": name, "rollouts": rollouts, "stated": stated, "found": len(found), "median": middle, "by": by}),
+        json.dumps(
+            {"case": name, "rollouts": rollouts, "stated": stated, "found": len(found), "median": middle, "by": by}
+        ),
         flush=True,
     )
 

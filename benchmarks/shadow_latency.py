@@ -131,7 +131,9 @@ async def call(port: int, start: float, end: float, told: Told) -> None:
             told.lost += 1
 
 
-async def measure(ways: dict[str, tuple[int, int | None]], streams: int, seconds: float, pause: float) -> tuple[dict[str, Told], dict[str, list[float]]]:
+async def measure(
+    ways: dict[str, tuple[int, int | None]], streams: int, seconds: float, pause: float
+) -> tuple[dict[str, Told], dict[str, list[float]]]:
     """Hold so many streams each way for so long; return what callers saw and the memory of what stands between, twenty times over the run."""
     told = {name: Told() for name in ways}
     held: dict[str, list[float]] = {name: [] for name, (_, pid) in ways.items() if pid}
@@ -146,12 +148,16 @@ async def measure(ways: dict[str, tuple[int, int | None]], streams: int, seconds
     return told, held
 
 
-async def watch(ways: dict[str, tuple[int, int | None]], held: dict[str, list[float]], every: float, told: dict[str, Told]) -> None:
+async def watch(
+    ways: dict[str, tuple[int, int | None]], held: dict[str, list[float]], every: float, told: dict[str, Told]
+) -> None:
     while True:
         await asyncio.sleep(every)
         for name, memories in held.items():
             memories.append(memory(ways[name][1] or 0))
-        print("  " + ", ".join(f"{name}: {one.done} streams, {one.lost} lost" for name, one in told.items()), flush=True)
+        print(
+            "  " + ", ".join(f"{name}: {one.done} streams, {one.lost} lost" for name, one in told.items()), flush=True
+        )
 
 
 def processor_time(pid: int) -> float:
@@ -255,12 +261,20 @@ def run(ways: Ways, names: list[str], streams: int, seconds: float) -> bool:
     before = {name: processor_time(pid) for name, pid in between.items()}
     own = time.process_time()
     told, held = asyncio.run(measure(opened, streams, seconds, ways.pause))
-    print(f"callers: {(time.process_time() - own) / seconds:.2f} of a core, server: {processor_time(ways.server.pid) / seconds:.2f}")
+    print(
+        f"callers: {(time.process_time() - own) / seconds:.2f} of a core, server: {processor_time(ways.server.pid) / seconds:.2f}"
+    )
     for name, one in told.items():
-        print(f"{name:8} median {at(one, 0.5):7.3f} ms, p99 {at(one, 0.99):8.3f} ms, {one.done} streams, {one.lost} lost", end="")
+        print(
+            f"{name:8} median {at(one, 0.5):7.3f} ms, p99 {at(one, 0.99):8.3f} ms, {one.done} streams, {one.lost} lost",
+            end="",
+        )
         if name in between:
             spent, late = processor_time(between[name]) - before[name], held[name][4:]
-            print(f"; {1e6 * spent / max(1, len(one.times)):.0f} µs of processor time a piece; memory {late[0]:.0f} -> {late[-1]:.0f} MiB", end="")
+            print(
+                f"; {1e6 * spent / max(1, len(one.times)):.0f} µs of processor time a piece; memory {late[0]:.0f} -> {late[-1]:.0f} MiB",
+                end="",
+            )
         print()
     good = not any(one.lost for one in told.values())
     for name in between:

@@ -20,7 +20,7 @@ from model import STORY
 sys.path.insert(0, str(STORY))
 from corpus import write_story
 
-TOKENS = 6
+TOKENS = 8
 """Length of an answer."""
 PAUSE = 0.1
 """Seconds between two requests of a caller, on average: callers without pauses would all wait for one another."""
@@ -30,7 +30,7 @@ def prompts(count: int) -> list[str]:
     """Beginnings of stories, short and long."""
     rng = random.Random(7)
     stories = [write_story(rng) for _ in range(count)]
-    return [" ".join(story.split()[: rng.choice([6, 8, 12, 40])]) for story in stories]
+    return [" ".join(story.split()[: rng.choice([8, 12, 40, 60])]) for story in stories]
 
 
 async def ask(session: aiohttp.ClientSession, url: str, prompt: str, stream: bool, conversation: str) -> str:

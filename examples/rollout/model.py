@@ -67,7 +67,9 @@ class Model:
             index = (rows.unsqueeze(1), slice(None), positions)
             self.cache[layer, 0][index] = k.transpose(1, 2)
             self.cache[layer, 1][index] = v.transpose(1, 2)
-            keys, values = (self.cache[layer, n, :, :, :longest][rows].repeat_interleave(HEADS // KV_HEADS, 1) for n in (0, 1))
+            keys, values = (
+                self.cache[layer, n, :, :, :longest][rows].repeat_interleave(HEADS // KV_HEADS, 1) for n in (0, 1)
+            )
             h = F.scaled_dot_product_attention(q, keys, values, attn_mask=seen)
             x = x + h.transpose(1, 2).reshape(batch, time, -1) @ w[at + "attention.wo.weight"].T
             h = F.rms_norm(x, (x.shape[-1],), w[at + "ffn_norm.weight"], 1e-5)

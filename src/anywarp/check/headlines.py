@@ -91,7 +91,8 @@ def _organisation(result: Mapping[str, Any]) -> Headline:
 
 
 def _moved(result: Mapping[str, Any]) -> Headline:
-    cause, reason = result["cause"] or {}, str(result["reason"])
+    cause: Mapping[str, Any] = result["cause"] or {}
+    reason = str(result["reason"])
     if result["phase"] == "done":
         return Headline("good", "done", reason)
     return Headline("bad", "rolled back", f"{reason}; {cause['in words']}" if cause else reason)

@@ -79,7 +79,7 @@ def show_command(identity: str, style: str, html: Path | None) -> int:
 
         cost.show(run)
     elif run.kind == "rollout":
-        cause = run.result.get("cause") or {}
+        cause: dict[str, Any] = run.result.get("cause") or {}
         click.echo(f"{run.result.get('phase')}: {run.result.get('reason')}")
         click.echo(f"cause: {cause['in words']}" if cause.get("in words") else "")
     return 0

@@ -86,7 +86,14 @@ def _show_finds(plan: Plan, expected: list[Forecast]) -> None:
         every, part = (f"{need:,.0f}" if need is not None else "–" for need in one.finds[name])
         lines.append([name, show(limit, unit), show(truth, unit), one.stage.title, every, part])
     if lines:
-        head = ["gate", "limit", "truth", "stage", "requests", f"in a class with {percent(plan.endpoint.smallest_class)}"]
+        head = [
+            "gate",
+            "limit",
+            "truth",
+            "stage",
+            "requests",
+            f"in a class with {percent(plan.endpoint.smallest_class)}",
+        ]
         share = percent(1 - plan.confidence.missed)
         table(f"a target that breaks a limit twice over is stopped, in {share} of rollouts, within", head, lines)
 

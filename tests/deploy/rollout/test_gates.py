@@ -165,4 +165,16 @@ def test_slow_answers_whose_lateness_comes_in_bursts_are_found():
         seen("target", f"t{n}", total_ms=float(rng.lognormal(4.5, 0.2) + (2000 * while_slow[n] if rng.random() < 0.2 else 0)))
         for n in range(600)
     ]  # fmt: skip
-    assert judged(made, rows)["latency p90", "all"].result == "fail"
+    verdict = judged(made, rows)["latency p90", "all"]
+    assert verdict.result == "fail" and 4 < verdict.lower < verdict.estimate < verdict.upper
+
+
+def test_cause_says_what_tensors_look_like():
+    made = plan(gates="  - {kind: divergence, at_most: 5 %}")
+    rows = [seen("shadow", str(n), comparison="divergence", divergence=n % 2 or None) for n in range(200)]
+    gates = Gates(made, made.stages[1], ledger(made, rows))
+    _, failed = decide(gates.judge())
+    told = cause(gates, failed, {"seen": 9, "looks like: layout": 12, "looks like: no cause that is known": 2})
+    assert told["looks like"]["layout"] == 12
+    assert told["in words"].endswith("; looks like layout (12 of 14 answers looked at)")
+    assert "looks like" not in cause(gates, failed, {"seen": 9})["in words"]

@@ -16,7 +16,7 @@ from anywarp.deploy.rollout.observations import _COLUMNS, _INSERT, Observation
 from anywarp.deploy.rollout.power import watts
 from anywarp.deploy.rollout.state import State
 
-from .plans import plan, text
+from .plans import text
 from .servers import free_port, serving
 from .test_engine import Clock, Recorder, everybody_well
 

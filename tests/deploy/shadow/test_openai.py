@@ -179,7 +179,9 @@ def test_other_tokens_for_the_same_text_are_said():
 @properties(
     60,
     5000,
-    st.lists(st.floats(-9, 9), min_size=3, max_size=12),  # what is left untold is 1 less what is told: far below, rounding is all of it
+    st.lists(
+        st.floats(-9, 9), min_size=3, max_size=12
+    ),  # what is left untold is 1 less what is told: far below, rounding is all of it
     st.lists(st.floats(-9, 9), min_size=12, max_size=12),
     st.integers(1, 12),
     st.integers(1, 12),
@@ -226,3 +228,18 @@ def test_tensors_are_compared_within_rounding():
     short = outputs(1.0, 2.0).replace(b"[1.0, 2.0]", b"[1.0]")  # its shape still says two
     with pytest.raises(WrongContent, match="fewer or more"):
         tensors.compare_outputs(outputs(1.0, 2.0), short)
+
+
+def table(values, kind="FP32", shape=(8, 8)):
+    rows = [float(x) for x in np.asarray(values).ravel()]
+    return json.dumps({"outputs": [{"name": "y", "datatype": kind, "shape": list(shape), "data": rows}]}).encode()
+
+
+def test_tensors_that_part_say_what_they_look_like():
+    values = np.random.default_rng(2).normal(size=(8, 8))
+    assert tensors.likely_cause(table(values), table(values.T)).startswith("layout")
+    assert tensors.likely_cause(table(values), table(values * 2)).startswith("scale")
+    assert tensors.likely_cause(table(values), table(values)) is None
+    assert tensors.likely_cause(table(values, shape=(3, 5)), table(values.T, shape=(3, 5))) is None  # no such shape
+    assert tensors.likely_cause(table(values, shape=(-1, "x")), table(values.T, shape=(-1, "x"))) is None
+    assert tensors.likely_cause(outputs(1, 2, kind="INT64"), outputs(1, 3, kind="INT64")) is None

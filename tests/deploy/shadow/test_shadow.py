@@ -455,3 +455,36 @@ def test_a_certificate_that_cannot_be_used_is_said(tmp_path, content, capsys):
     assert call(["shadow", *more]) == 2 and "Y092" in capsys.readouterr().err
     assert call(["shadow", *more, "--listen", "127.0.0.1:0", "--tls-key", str(place)]) == 2
     assert "Y093" in capsys.readouterr().err
+
+
+def test_what_tensors_look_like_is_counted(tmp_path):
+    """A target that hands its rows out as columns."""
+    rows = [[float(n * n % 17 + m) for m in range(8)] for n in range(8)]
+
+    def infers(values):
+        body = json.dumps({"outputs": [{"name": "y", "datatype": "FP32", "shape": [8, 8], "data": values}]}).encode()
+
+        async def handler(reader, writer):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = next(
+                    int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")
+                )
+                await reader.readexactly(length)
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
+                    + body
+                )
+
+        return handler
+
+    async def test():
+        turned = [list(column) for column in zip(*rows)]
+        async with raw_server(infers(rows)) as a, raw_server(infers(turned)) as b, shadow(tmp_path, a, b) as (port, _):
+            asked = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1], "data": [1.0]}]}
+            assert (await ask(port, asked, "/v2/models/m/infer")).startswith(b"HTTP/1.1 200")
+            (row,), _ = await observed(tmp_path, 1)
+            assert row.divergence == 2  # 0 + 2 in the first row, 2 * 2 in the first column
+            await until(lambda: any(name.startswith("looks like: layout") for name in counts(tmp_path)), 20)
+
+    run(test)

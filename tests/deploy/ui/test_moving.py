@@ -61,6 +61,20 @@ def test_one_that_cannot_be_read_leaves_the_others(state, tmp_path):
     assert set(found) == {"chat", "broken"} and found["broken"].mark == "bad"
 
 
+def test_pages_only_read(state, monkeypatch):
+    opened_to_read = []
+
+    def opening(plan, reading=False):
+        opened_to_read.append(reading)
+        return State(plan, reading)
+
+    monkeypatch.setattr(moving, "State", opening)
+    site.rollout("chat", still=False, changes=True)
+    assert site.overview() and site.rollout_report("chat") and opened_to_read and all(opened_to_read)
+    site.abort("chat")
+    assert opened_to_read[-1] is False
+
+
 def test_pages_change_nothing(state, tmp_path):
     """Who looks can neither write a state nor make one."""
     plan = plan_file.parse(text(name="chat"), "plan.yaml").plan
@@ -80,7 +94,9 @@ def test_a_rollout_that_is_over_is_among_the_results_once(state, phase, mark):
     plan = plan_file.parse(text(name="chat"), "plan.yaml").plan
     assert keep(plan, state) is None  # not over
     cause = {"in words": "requests fail on the target <b>", "kind": "errors"}
-    state.change("failed", "10 %", "errors", {"verdicts": [], "cause": cause} if phase == "reverted" else None, phase="reverting")
+    state.change(
+        "failed", "10 %", "errors", {"verdicts": [], "cause": cause} if phase == "reverted" else None, phase="reverting"
+    )
     state.change("end", "10 %", "the end", None, phase=phase, reason="so it was")
     identity = keep(plan, state)
     assert identity and keep(plan, state) is None

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from anywarp.deploy.rollout.gates import Gates, Verdict
 from anywarp.deploy.rollout.ledger import ALL, Side, numbers
+from anywarp.deploy.rollout.observations import LOOKS_LIKE
 from anywarp.deploy.rollout.plan import Divergence, Errors, Latency
 from anywarp.deploy.rollout.sequential import Floats
 
 
-def cause(gates: Gates, failed: list[Verdict]) -> dict[str, Any]:
-    """Return what a person looks at first: the kind of failure, the classes that have it and those that do not, and since which request."""
+def cause(gates: Gates, failed: list[Verdict], counts: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """Return what a person looks at first: the kind of failure, the classes that have it and those that do not, and since which request.
+
+    `counts` are those of the stage: what tensors that part look like is among them.
+    """
     first = failed[0]
     gate = gates.plan.gates[first.gate]
     others = [
@@ -42,6 +47,9 @@ def cause(gates: Gates, failed: list[Verdict]) -> dict[str, Any]:
         place, before, after = change(stream[1])
         out["since observation"] = int(stream[0][place])
         out["before it"], out["since it"] = round(before, 6), round(after, 6)
+    seen = {name.removeprefix(LOOKS_LIKE): n for name, n in (counts or {}).items() if name.startswith(LOOKS_LIKE)}
+    if seen and gate.kind in ("divergence", "agreement"):
+        out["looks like"] = dict(sorted(seen.items(), key=lambda item: -item[1]))
     out["in words"] = _words(out, with_it, without)
     return out
 
@@ -93,4 +101,10 @@ def _words(out: dict[str, Any], with_it: list[str], without: list[str]) -> str:
     since = out.get("since observation")
     from_start = since is not None and out["before it"] == out["since it"]
     when = "" if since is None else ", from the first request on" if from_start else f", since observation {since}"
-    return f"{what}{where}{when}"
+    looks = out.get("looks like")
+    like = (
+        ""
+        if looks is None
+        else f"; looks like {next(iter(looks))} ({next(iter(looks.values()))} of {sum(looks.values())} answers looked at)"
+    )
+    return f"{what}{where}{when}{like}"

@@ -18,7 +18,7 @@ from anywarp.deploy.rollout.control import write_control
 from anywarp.deploy.rollout.drivers.driver import Driver
 from anywarp.deploy.rollout.gates import Gates, Verdict, decide, show
 from anywarp.deploy.rollout.ledger import Ledger
-from anywarp.deploy.rollout.observations import read
+from anywarp.deploy.rollout.observations import read, read_counts
 from anywarp.deploy.rollout.plan import Action, Plan, Pool, Power, Stage
 from anywarp.deploy.rollout.power import watts
 from anywarp.deploy.rollout.problems import DRIVER
@@ -280,7 +280,8 @@ class Engine:
             f"{v.name} ({v.scope}) is {show(v.estimate, v.unit)}, between {show(v.lower, v.unit)} and {show(v.upper, v.unit)}; limit {show(v.limit, v.unit)}"
             for v in failed[:3]
         )
-        evidence = {"verdicts": [v.as_json() for v in failed], "cause": cause(gates, failed)}
+        counts = read_counts(self.state.observations, self.plan.name, self._title(row))
+        evidence = {"verdicts": [v.as_json() for v in failed], "cause": cause(gates, failed, counts)}
         action = self.plan.gates[worst.gate].on_failure or self.plan.on_failure
         self._fail(row, f"{self._title(row)} failed: {words}", evidence, action)
 

@@ -134,8 +134,7 @@ def _latency_found(gate: Latency, seen: Counts, enough: float, z: float) -> bool
     places = np.linspace(place + source, place + target, 33)
     shares = [np.array([_NORMAL.cdf(x / SPREAD) for x in places - moved]) for moved in (source, target)]
     joint = sum(
-        quantile_evidence(share * n / _EFFECT, n / _EFFECT, p)
-        for share, n in zip(shares, (seen.source, seen.answers))
+        quantile_evidence(share * n / _EFFECT, n / _EFFECT, p) for share, n in zip(shares, (seen.source, seen.answers))
     )
     return float(np.min(joint)) >= enough
 

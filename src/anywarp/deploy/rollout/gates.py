@@ -178,7 +178,7 @@ class Gates:
                 return _Difference(Rate(source.errors, source.count), Rate(answers.errors, answers.count), note)
             case Latency():
                 a, b = (numbers(getattr(side, gate.measure)) for side in (source, answers))
-                return _Ratio(a, b, gate.quantile, note)
+                return _Ratio(a, b, gate.quantile, gate.ratio_at_most, note)
             case Divergence():
                 noise = _share(sides["noise"], n)
                 return _Difference(noise if self.plan.shadow.noise else None, _share(sides["shadow"], n), "")
@@ -251,13 +251,15 @@ class _Ratio(_Look):
 
     least, most = 0.02, 50.0
 
-    def __init__(self, source: Floats, target: Floats, p: float, note: str) -> None:
+    def __init__(self, source: Floats, target: Floats, p: float, limit: float, note: str) -> None:
         self.source, self.target, self.note = source.size, target.size, note
         if not source.size or not target.size:
             return
-        self.source_values, self.target_values = Quantiles(source, p, bursts=True), Quantiles(target, p, bursts=True)
-        if self.source_values.estimate > 0:
-            self.estimate = self.target_values.estimate / self.source_values.estimate
+        a, b = Quantiles(source, p, bursts=True), Quantiles(target, p, bursts=True)
+        place = math.sqrt(max(a.estimate * limit * b.estimate, 0.0))
+        self.source_values, self.target_values = a.divided(place / limit), b.divided(place)
+        if a.estimate > 0:
+            self.estimate = b.estimate / a.estimate
 
     def evidence(self, value: float, enough: float = -math.inf) -> float:
         return quantile_ratio_evidence(self.source_values, self.target_values, value, enough=enough)

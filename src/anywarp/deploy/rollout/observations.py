@@ -99,6 +99,9 @@ _COUNT = (
     "ON CONFLICT(rollout, stage, name) DO UPDATE SET count = count + excluded.count"
 )
 
+LOOKS_LIKE = "looks like: "
+"""What answers of tensors that part look like is counted under this and the cause's name."""
+
 Count = tuple[str, str, str]
 """Of which rollout and stage, and what is counted: `seen`, `sampled`, `dropped: queue`, `not comparable: tools` ..."""
 

@@ -147,7 +147,7 @@ class Quantiles:
         self._plausible: dict[float, tuple[int, int]] = {}
 
     def divided(self, place: float) -> Quantiles:
-        """Return the same with the design effect of "larger than `place`": where the quantile is, if what is tested were so."""
+        """Return the same with the design effect of "larger than `place`": about where the quantile would be if the target were at the limit."""
         if self._in_order is None:
             return self
         out = copy.copy(self)
@@ -200,7 +200,6 @@ def quantile_ratio_evidence(
     if not source.values.size or not target.values.size:
         return 0.0
     place = math.sqrt(max(source.estimate * ratio * target.estimate, 0.0))
-    source, target = source.divided(place / ratio), target.divided(place)
     s_steps = source.values * ratio
     tried = source.evidence(np.searchsorted(s_steps, place, "right"))
     tried = float(tried + target.evidence(np.searchsorted(target.values, place, "right")))

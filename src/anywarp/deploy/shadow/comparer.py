@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anywarp.deploy.rollout.observations import Observation, Side, Writer, now
+from anywarp.deploy.rollout.observations import LOOKS_LIKE, Observation, Side, Writer, now
 from anywarp.deploy.shadow import openai, tensors
 from anywarp.deploy.shadow.budget import Budget
 from anywarp.deploy.shadow.exchange import BEGIN, Seen, lengths_of_frame
@@ -32,6 +32,8 @@ WAITING = 64
 """Exchanges that wait for their replay; what comes on top is dropped and counted."""
 AT_ONCE = 4, 32
 """Replays at the same time: at least, and at most where the budget has seconds for more in each second."""
+SEARCHES = 20
+"""Answers of tensors whose cause is searched for; by then it is known or will not be."""
 FORMS = ("vllm", "echo")
 ENDING = 10.0
 """Seconds that replays have to end in when the relay has ended."""
@@ -62,6 +64,7 @@ class Comparer:
         self._random = random.Random()
         self._costs = {s.name: s.cost_per_second for s in (*options.source, *options.target)}
         self._waiting: asyncio.Queue[Caller] = asyncio.Queue(WAITING)
+        self._searches = 0
         self._forms: dict[str, str] = {}
         """By server: in which form it scores, empty where in none."""
 
@@ -180,6 +183,15 @@ class Comparer:
         self._budget.settle(expected, spent)
         self._writer.put(self._shadow(caller, server, reply, answer, comparison, error))
         self.count(seen.stage, "replayed")
+        if caller.answer is None and comparison.divergence is not None and pool is other:
+            await self._look_for_cause(caller, reply)
+
+    async def _look_for_cause(self, caller: Caller, reply: Reply) -> None:
+        """Count what the first answers of tensors that part look like, beside what is counted of a stage."""
+        if self._searches < SEARCHES:
+            self._searches += 1
+            found = await asyncio.to_thread(tensors.likely_cause, caller.body, reply.body)
+            self.count(caller.seen.stage, f"{LOOKS_LIKE}{found or 'no cause that is known'}")
 
     def _shadow(
         self,

@@ -17,13 +17,12 @@ import struct
 import time
 import uuid
 from collections import Counter, deque
-from typing import Protocol
 
 from anywarp.deploy.shadow.exchange import MOST_REQUEST, Exchange
 from anywarp.deploy.shadow.framing import Follower, Head, Step
 from anywarp.deploy.shadow.options import Control, Options, Server
 from anywarp.deploy.shadow.routing import LOOKED_AT, falls_to_target, found_conversation, named_conversation
-from anywarp.deploy.shadow.upstream import BUFFER, Upstream
+from anywarp.deploy.shadow.upstream import BUFFER, Receiver, Upstream
 
 AVOIDED = 2.0
 """Seconds for which a server that refused is tried last."""
@@ -31,18 +30,6 @@ STALLED = 600.0
 """Seconds after which a connection is cut whose other side takes nothing."""
 MOST_KEPT = 128 << 20
 """Bytes of requests and answers that are kept for comparing, all together."""
-
-
-class Receiver(Protocol):
-    """Who takes what the relay has noted; never blocks."""
-
-    def give(self, exchange: Exchange) -> None:
-        """Take an exchange that has ended."""
-        ...
-
-    def count(self, stage: str, name: str) -> None:
-        """Count something that is no exchange."""
-        ...
 
 
 class Relay:

@@ -53,7 +53,11 @@ async def _serve(options: Options, started: Callable[[str, int], None], grace: f
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    tasks = [loop.create_task(hand.keep_one()), loop.create_task(_look_on(file, relay)), loop.create_task(_renew(shown))]
+    tasks = [
+        loop.create_task(hand.keep_one()),
+        loop.create_task(_look_on(file, relay)),
+        loop.create_task(_renew(shown)),
+    ]
     host, port = server.sockets[0].getsockname()[:2]
     started(host, port)
     await ended.wait()

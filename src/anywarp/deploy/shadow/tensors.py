@@ -15,6 +15,9 @@ from anywarp.deploy.shadow.scoring import Comparison
 PATH = re.compile(r"/v2/models/[^/]+(?:/versions/[^/]+)?/infer")
 ROUNDING = {"FP16": 2.0**-10, "BF16": 2.0**-7, "FP32": 2.0**-23, "FP64": 2.0**-52}
 """Distance of neighbouring numbers around 1."""
+NAMES = {"FP16": "float16", "BF16": "bfloat16", "FP32": "float32", "FP64": "float64"}
+MOST_LOOKED_AT = 1 << 16
+"""Elements of an output in which a cause is searched for."""
 STEPS = 64
 """By how many such distances, relative to the output's largest value, two servers' numbers may differ before they count as different.
 
@@ -44,6 +47,30 @@ def compare_outputs(caller: bytes, shadow: bytes) -> Comparison:
         same += _same(kind, mine, theirs)
     place = same.index(False) if False in same else None
     return Comparison("divergence", len(same), place, None, None, sum(same) / len(same) if same else None)
+
+
+def likely_cause(caller: bytes, shadow: bytes) -> str | None:
+    """Return what the first output that differs looks like, by the fingerprints of `anywarp verify`: a cause's name, with its place; None where nothing fits.
+
+    Both answers were compared before. Looks at outputs of numbers up to `MOST_LOOKED_AT` elements.
+    """
+    import numpy as np
+
+    from anywarp.check.numbers.comparing import compare
+    from anywarp.numerics.operation import Operation
+
+    array: Any = np.array
+    for (_, kind, shape, mine), (_, _, _, theirs) in zip(_outputs(caller), _outputs(shadow)):
+        if kind not in NAMES or not 0 < len(mine) <= MOST_LOOKED_AT or all(_same(kind, mine, theirs)):
+            continue
+        try:
+            a, b = (array(values, dtype=np.float64).reshape(shape) for values in (mine, theirs))
+        except (ValueError, TypeError, OverflowError):
+            continue
+        found = compare(a, b, Operation(output=NAMES[kind])).fingerprints
+        if found:
+            return f"{found[0].name}{', ' + found[0].place if found[0].place else ''}"
+    return None
 
 
 def _outputs(body: bytes) -> list[tuple[str, str, list[int], list[Any]]]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 import time
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import Protocol
 
 from anywarp.deploy.shadow.exchange import MOST_ANSWER, MOST_REQUEST, TAIL, Exchange
 from anywarp.deploy.shadow.framing import Follower, Head, Step
-from anywarp.deploy.shadow.options import SIDE_HEADER, Server
-
-if TYPE_CHECKING:
-    from anywarp.deploy.shadow.relay import Client
+from anywarp.deploy.shadow.options import SIDE_HEADER, Control, Server
 
 CONNECT = 10.0
 """Seconds that a server may take to accept a connection, before the next of its pool is tried."""
@@ -21,10 +20,53 @@ BUFFER = 256 << 10
 """Bytes that wait for a slow reader before the other side is not read any more."""
 
 
+class Receiver(Protocol):
+    """Who takes what the relay has noted; never blocks."""
+
+    def give(self, exchange: Exchange) -> None:
+        """Take an exchange that has ended."""
+        ...
+
+    def count(self, stage: str, name: str) -> None:
+        """Count something that is no exchange."""
+        ...
+
+
+class Pools(Protocol):
+    """What all connections share (`relay.Relay`)."""
+
+    control: Control
+    receiver: Receiver
+
+    def servers(self, side: str) -> list[Server]: ...
+    def refused(self, server: Server) -> None: ...
+    def working(self, server: Server, by: int) -> None: ...
+    def tls(self, server: Server) -> ssl.SSLContext | None: ...
+    def keep(self, exchange: Exchange, into: list[bytes], data: bytes, most: int) -> None: ...
+
+
+class Caller(Protocol):
+    """Whose connection it is (`relay.Client`)."""
+
+    answering: deque[tuple[Exchange, Upstream]]
+    tunnel: Upstream | None
+    paused: bool
+
+    @property
+    def relay(self) -> Pools: ...
+
+    def write(self, data: bytes) -> None: ...
+    def read_on(self, yes: bool) -> None: ...
+    def answered(self) -> None: ...
+    def turn_into_tunnel(self, upstream: Upstream) -> None: ...
+    def server_gone(self, upstream: Upstream, error: Exception | None) -> None: ...
+    def no_server(self, upstream: Upstream, why: str) -> None: ...
+
+
 class Upstream(asyncio.Protocol):
     """A connection to a server, for one caller."""
 
-    def __init__(self, client: Client, side: str) -> None:
+    def __init__(self, client: Caller, side: str) -> None:
         """Belong to a caller's connection."""
         self.client, self.side = client, side
         self.follower = Follower(requests=False)
