@@ -4,6 +4,7 @@ import csv
 import html.parser
 import io
 import json
+import subprocess
 import sys
 import time
 
@@ -219,10 +220,78 @@ def test_loads_on_two_endpoints_are_compared(place, capsys):
 
 
 @pytest.mark.torch
-def test_within_torchrun_it_is_said_how(place, capsys, monkeypatch):
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    status, _, err = anywarp(capsys, "bench", "net.py:Sleeper", "--input", "x:f32[2,4]")
-    assert status == 2 and "--ranks N" in err
+@pytest.mark.parametrize(
+    ("arguments", "around", "said"),
+    [
+        (["net.py:Sleeper", "--input", "x:f32[2,4]"], {"WORLD_SIZE": "2"}, "--ranks N"),
+        (["net.py:Sleeper", "--input", "x:f32[2,4]", "--against", "cpu"], {}, "no --against"),
+        (["net.py:Sleeper", "--input", "x:f32[2,4]", "--ranks", "3"], {}, "has started 2 ranks"),
+        (["--", "true"], {}, "anywarp bench -- torchrun"),
+    ],
+)
+def test_what_cannot_be_measured_within_torchrun_is_said(place, capsys, monkeypatch, arguments, around, said):
+    whole = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
+    for name, value in (around or whole).items():
+        monkeypatch.setenv(name, value)
+    status, _, err = anywarp(capsys, "bench", *arguments)
+    assert status == 2 and said in err
+
+
+RANKED = """
+import time
+import torch
+import torch.distributed as distributed
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        time.sleep(0.002 + 0.01 * distributed.get_rank())
+        distributed.all_reduce(x)
+        return x
+
+class Fails(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        if distributed.get_rank() == 1:
+            raise RuntimeError("no such weights here")
+"""
+
+
+def under_torchrun(place, *arguments):
+    (place / "ranked.py").write_text(RANKED)
+    program = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "2",
+        "-m",
+        "anywarp",
+        "bench",
+    ]
+    return subprocess.run([*program, *arguments], capture_output=True, text=True, timeout=240, check=False)
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_the_users_own_torchrun_measures_its_ranks_together(place):
+    """Two sizes: the second meets anew in torchrun's store."""
+    arguments = ["ranked.py:Net", "--input", "x:f32[batch]", "--batch", "2,3", "--seconds", "0.2", "--format", "json"]
+    done = under_torchrun(place, *arguments)
+    assert done.returncode in (0, 1), done.stderr
+    one, other = json.loads(done.stdout)
+    assert [run["result"]["cell"]["sizes"]["batch"] for run in (one, other)] == [2, 3] and len(kept(place)) == 2
+    for run in (one, other):
+        result = run["result"]
+        assert result["alike"]["ranks"] == 2 and len(result["ranks_p50_ms"]) == 2
+        assert result["latency_ms"]["p50"]["value"] >= 10, "a call takes as long as its slowest rank"
+
+
+@pytest.mark.torch
+@pytest.mark.long
+def test_a_rank_that_fails_under_torchrun_ends_all(place):
+    done = under_torchrun(place, "ranked.py:Fails", "--input", "x:f32[2]")
+    assert done.returncode != 0 and "no such weights here" in done.stderr and kept(place) == []
 
 
 def test_results_are_listed_shown_exported_and_removed(place, capsys):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from anywarp.check.bench.cell import Cell
     from anywarp.check.bench.endpoint import Load
     from anywarp.check.bench.runners import Outcome
+    from anywarp.check.bench.session import Launched
     from anywarp.check.bench.single import Step
     from anywarp.check.store import Run, Store
 
@@ -89,10 +90,9 @@ def command(
         loads = _loads(endpoint, served_model, prompts, rate, concurrency, requests, max_tokens, limits)
         return _show(_offered(loads, fresh), style, output, html)
     is_model = len(what) == 1 and MODEL.fullmatch(what[0]) is not None
-    if is_model and settings.environment().get("WORLD_SIZE", "1") != "1":
-        raise click.UsageError(
-            "this is one of several processes of torchrun: start anywarp bench alone, with --ranks N"
-        )
+    torchrun = _launched(is_model, ranks, against, runner)
+    if torchrun is not None:
+        ranks = torchrun.count
     if is_model and not inputs:
         raise click.UsageError("a model needs its inputs: --input 'x:f32[batch=4,3,224,224]'")
     base = Cell(
@@ -104,13 +104,42 @@ def command(
     with ExitStack() as stack:
         store = stack.enter_context(opened())
         step = stack.enter_context(told("anywarp bench"))
-        if against is not None:
+        if torchrun is not None:
+            outcomes = list(runners.within_torchrun(cells, torchrun.rank, store, step))
+        elif against is not None:
             outcomes = _pairs(cells, against, precision, budget, anyway, store, step)
         elif runner == "ray":
             outcomes = list(runners.over_ray(cells, store, fresh, step, ray_address))
         else:
             outcomes = list(runners.here(cells, store, fresh, step))
+    if torchrun is not None and torchrun.rank:
+        return _show(outcomes, "text", None, None)  # problems alone: the first rank has the results
     return _show(outcomes, style, output, html)
+
+
+def _launched(is_model: bool, ranks: int, against: str | None, runner: str) -> Launched | None:
+    """Return which process of the user's own torchrun this is, None outside of one."""
+    from anywarp.check.bench.session import launched
+
+    found = launched()
+    count = settings.environment().get("WORLD_SIZE", "1")
+    if found is None and count != "1" and is_model:
+        raise click.UsageError(
+            f"this is one of {count[:20]} processes, and not torchrun's: start anywarp bench alone, with --ranks N"
+        )
+    if found is None or (found.count == 1 and not is_model):
+        return None
+    if not is_model:
+        raise click.UsageError(
+            "within torchrun a MODEL is measured; of a program, measure the whole: anywarp bench -- torchrun ..."
+        )
+    if against is not None or runner != "here":
+        raise click.UsageError(
+            "within torchrun there is no --against and no --runner: start anywarp bench alone, with --ranks N"
+        )
+    if ranks not in (1, found.count):
+        raise click.UsageError(f"torchrun has started {found.count} ranks, and --ranks says {ranks}")
+    return found
 
 
 def _pairs(

@@ -73,3 +73,24 @@ def test_what_is_not_narrow_is_not_decided():
 def test_what_is_no_number_is_refused(value):
     with pytest.raises(ValueError):
         paired.Sequential().add(value)
+
+
+def test_what_is_in_the_way_of_some_rounds_is_not_in_the_median_of_a_unit():
+    """9 rounds of A B B A, 3 % more time for A, and another program that makes one stretch in ten twice as long."""
+    random = np.random.default_rng(5)
+
+    def stretches(level):
+        times = level * np.exp(random.normal(0, 0.01, (400, 18)))
+        return np.where(random.random(times.shape) < 0.1, 2 * times, times).tolist()
+
+    pairs = list(zip(stretches(1.03), stretches(1.0), strict=True))
+    medians = np.array([paired.of_rounds(a, b) for a, b in pairs])
+    means = np.array([paired.unit(a, b) for a, b in pairs])
+    assert abs(medians.mean() - np.log(1.03)) < 4 * medians.std() / 20
+    assert medians.std() < means.std() / 3, (medians.std(), means.std())
+
+
+def test_one_round_is_the_unit_and_two_are_their_mean():
+    assert paired.of_rounds([2.0, 8.0], [1.0, 1.0]) == pytest.approx(np.log(4))
+    assert paired.of_rounds([2.0, 2.0, 8.0, 8.0], [1.0] * 4) == pytest.approx(np.log(4))
+    assert paired.of_rounds([2.0, 2.0, 8.0, 8.0, 2.0, 2.0], [1.0] * 6) == pytest.approx(np.log(2))

@@ -402,12 +402,17 @@ def test_no_legitimate_difference_is_taken_for_a_defect():
 def test_every_cause_is_explained_in_words():
     import inspect
     import re
+    from importlib import import_module
+    from pkgutil import iter_modules
 
     from anywarp.check.numbers import judging, statistics
     from anywarp.check.numbers.causes import CAUSES
 
-    text = "".join(map(inspect.getsource, (fingerprints, judging, statistics)))
+    searches = {
+        each.name: import_module(f"{fingerprints.__name__}.{each.name}") for each in iter_modules(fingerprints.__path__)
+    }
+    text = "".join(map(inspect.getsource, (fingerprints, *searches.values(), judging, statistics)))
     named = set(re.findall(r'Fingerprint\(\s*"([\w-]+)"', text))
-    named |= {row[0] for table in (fingerprints._CHANGES, fingerprints._SIZES) for row in table}
+    named |= {row[0] for table in (searches["operands"]._CHANGES, searches["sizes"]._SIZES) for row in table}
     assert len(named) > 15 and named <= set(CAUSES), named - set(CAUSES)
     assert all(f'"{name}"' in text for name in CAUSES)

@@ -26,6 +26,17 @@ def unit(first: Sequence[float], second: Sequence[float]) -> float:
     return math.fsum(map(math.log, first)) / len(first) - math.fsum(map(math.log, second)) / len(second)
 
 
+def of_rounds(first: Sequence[float], second: Sequence[float], per_round: int = 2) -> float:
+    """Return the difference of one unit of several rounds, of `per_round` times a side each: the median of the rounds' differences.
+
+    What another program does to one round in some does not reach it; a mean would take all of it.
+    """
+    starts = range(0, len(first), per_round)
+    rounds = sorted(unit(first[i : i + per_round], second[i : i + per_round]) for i in starts)
+    middle = len(rounds) // 2
+    return rounds[middle] if len(rounds) % 2 else (rounds[middle - 1] + rounds[middle]) / 2
+
+
 @dataclass
 class Sequential:
     """The rule: add units until it is `decided`; `precision` is the half of the interval that is wanted, as a part (0.01)."""

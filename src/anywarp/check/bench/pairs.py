@@ -18,8 +18,10 @@ from anywarp.check.bench.single import Step
 from anywarp.check.store import Run
 
 MOST_UNITS = 200
-ROUNDS = 2
-"""How often A B B A is called within a pair of processes."""
+ROUNDS, MOST_ROUNDS = 5, 41
+"""How often A B B A is called within a pair of processes: at least, and at most."""
+SHARE = 0.5
+"""How long a pair is called, as a part of the time that starting it took: a pair is dear, and what it shows is to be worth that."""
 STRETCH = 0.05
 """Seconds of calls before it is the other's turn."""
 
@@ -97,7 +99,7 @@ def _counted(a: _Side, b: _Side, taken: Mapping[int, list[float]], rule: paired.
         side.per_unit.append(sum(taken[id(side)]) / len(taken[id(side)]))
         if side.cell.form == "command":
             side.times += taken[id(side)]
-    decided = rule.add(paired.unit(taken[id(a)], taken[id(b)]))
+    decided = rule.add(paired.of_rounds(taken[id(a)], taken[id(b)]))
     shown = rule.interval
     text = f", ratio {shown.value:.3f} in [{shown.low:.3f}, {shown.high:.3f}]" if shown and shown.low and shown.high else ""  # fmt: skip
     step(f"{a.cell.side()} : {b.cell.side()}: {len(rule.units)} pairs{text}")
@@ -120,7 +122,7 @@ def _models(a: _Side, b: _Side, rule: paired.Sequential, until: float, anyway: b
                     side.about, side.first = sessions[id(side)].about, sessions[id(side)].first_ns / 1e9
                 unlike = likeness.require(single.alike(a.cell, a.about), single.alike(b.cell, b.about), anyway)
             _warm(order, sessions, step)
-            taken = _in_turns(order, sessions)
+            taken = _in_turns(order, sessions, SHARE * (one.ready_seconds + two.ready_seconds))
         if _counted(a, b, taken, rule, step):
             break
     return unlike
@@ -137,15 +139,18 @@ def _warm(order: tuple[_Side, _Side], sessions: Mapping[int, Session], step: Ste
         side.warm = max(5, series.start * 3 // 2)
 
 
-def _in_turns(order: tuple[_Side, _Side], sessions: Mapping[int, Session]) -> dict[int, list[float]]:
-    """Return per side the medians of its stretches."""
+def _in_turns(order: tuple[_Side, _Side], sessions: Mapping[int, Session], seconds: float) -> dict[int, list[float]]:
+    """Return per side the medians of its stretches, two in each round; rounds go on for so many seconds."""
     taken: dict[int, list[float]] = {id(side): [] for side in order}
     counts: dict[int, int] = {}
     for side in order:
         series = summary.Series()
         single.add(series, sessions[id(side)].calls(3))
         counts[id(side)] = max(5, min(2000, int(STRETCH / max(min(series.times), 1e-7))))
-    for number in range(ROUNDS):
+    until = time.monotonic() + seconds
+    for number in range(MOST_ROUNDS):
+        if number >= ROUNDS and time.monotonic() > until:
+            break
         first, second = order if number % 2 == 0 else order[::-1]
         for side in (first, second, second, first):
             series = summary.Series()

@@ -9,6 +9,7 @@ from typing import Any
 from anywarp.check.bench import single
 from anywarp.check.bench.cell import Cell, from_json
 from anywarp.check.bench.problems import FAILED, RAY, problem
+from anywarp.check.bench.session import follow
 from anywarp.check.bench.single import Step
 from anywarp.check.store import Run, Store
 from anywarp.check.store import run as runs
@@ -37,6 +38,25 @@ def here(cells: Sequence[Cell], store: Store, fresh: bool, step: Step) -> Iterat
         except AnywarpError as error:
             yield Outcome(cell, None, problem=error.diagnostic)
             continue
+        store.add(run)
+        yield Outcome(cell, run)
+
+
+def within_torchrun(cells: Sequence[Cell], rank: int, store: Store, step: Step) -> Iterator[Outcome]:
+    """Measure each cell together with the other processes of the user's torchrun: the first rank measures and keeps, the others follow it.
+
+    All measure every cell anew, in one order, and end with the first that fails: nobody waits for a rank that does something else.
+    """
+    for cell in cells:
+        try:
+            if rank:
+                for _ in range(cell.processes):
+                    follow(cell.spec(), cell.words())
+                continue
+            run = single.measure(cell, step)
+        except AnywarpError as error:
+            yield Outcome(cell, None, problem=error.diagnostic)
+            return
         store.add(run)
         yield Outcome(cell, run)
 

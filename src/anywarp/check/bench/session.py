@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import select
@@ -13,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,55 @@ PATIENCE = 900.0
 """Seconds that loading, or one order, may take."""
 
 LONGEST_LINE = 64 << 20
+
+_attempts = itertools.count(1)
+"""Processes of a rank that torchrun started, in order: those of one number on all ranks meet."""
+
+
+@dataclass(frozen=True)
+class Launched:
+    """This process as one that the user's own torchrun started."""
+
+    rank: int
+    count: int
+
+
+def launched() -> Launched | None:
+    """Return which of torchrun's processes this one is, None where it is none, or another launcher's."""
+    environment = settings.environment()
+    if not all(name in environment for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")):
+        return None
+    try:
+        found = Launched(int(environment["RANK"]), int(environment["WORLD_SIZE"]))
+    except ValueError:
+        return None
+    return found if 0 <= found.rank < found.count else None
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a measured process: each meets the others under a number of its own, since torchrun's store stays."""
+    environment = dict(settings.environment())
+    if launched() is not None:
+        environment["TORCHELASTIC_RESTART_COUNT"] = str((1 << 20) + next(_attempts))
+    return environment
+
+
+def follow(spec: Mapping[str, Any], prefix: Sequence[str]) -> None:
+    """Be a further rank of a model that the first rank measures, until that is done; AnywarpError (V034) where it fails."""
+    with tempfile.TemporaryDirectory(prefix="anywarp-bench-") as name:
+        folder = Path(name)
+        (folder / "spec.json").write_text(json.dumps(dict(spec)), encoding="utf-8")
+        words = [*prefix, *_command(1, folder / "socket")]
+        with (folder / "said").open("wb") as said:
+            try:
+                done = subprocess.run(
+                    words, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=_environment(), check=False
+                )
+            except OSError as error:
+                raise problem(FAILED, f"{words[0]} cannot be started: {error.strerror}") from None
+        if done.returncode:
+            text = f"the process of this rank ended{status_text(done.returncode)}{tail(folder / 'said')}"
+            raise problem(FAILED, text)
 
 
 class Session:
@@ -48,8 +99,8 @@ class Session:
             started = time.perf_counter()
             try:
                 self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
-                )
+                    command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=_environment(), start_new_session=True
+                )  # fmt: skip
             except OSError as error:
                 raise problem(FAILED, f"{command[0]} cannot be started: {error.strerror}") from None
             self._await(listener)
@@ -155,6 +206,6 @@ def tail(path: Path, most: int = 1500) -> str:
 
 def _command(ranks: int, place: Path) -> list[str]:
     python = [str(settings.PYTHON.get())]
-    if ranks > 1:
+    if ranks > 1 and launched() is None:
         python += ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
     return [*python, "-m", "anywarp.check.bench.measured", str(place)]
