@@ -64,7 +64,26 @@ def _torch(module: ModuleType) -> None:
 def _onnxruntime(module: ModuleType) -> None:
     from anywarp.check.record import onnxruntime, session
 
-    onnxruntime.install(module, session.of_this_process())
+    recording = session.of_this_process()
+    if recording.plan.reference:
+        from anywarp.check.replay import onnxruntime as again
+
+        onnxruntime.install(module, again.Again(recording))
+    else:
+        onnxruntime.install(module, onnxruntime.Recorder(recording))
 
 
-_AFTER = {"torch": _torch, "onnxruntime": _onnxruntime}
+def _jax(module: ModuleType) -> None:
+    from anywarp.check.record import session
+    from anywarp.check.record.jax import calls
+
+    recording = session.of_this_process()
+    if recording.plan.reference:
+        from anywarp.check.replay import jax as again
+
+        calls.install(module, again.Again(recording))
+    else:
+        calls.install(module, calls.Recorder(recording))
+
+
+_AFTER = {"torch": _torch, "onnxruntime": _onnxruntime, "jax": _jax}

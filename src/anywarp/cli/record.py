@@ -101,7 +101,7 @@ def command(
     tokens: int,
     program: tuple[str, ...],
 ) -> int:
-    """Run COMMAND as it is and record what its modules of PyTorch are given and return, for `anywarp verify` elsewhere.
+    """Run COMMAND as it is and record what its modules of PyTorch (functions of JAX, sessions of ONNX Runtime, named buffers) are given and return, for `anywarp verify` elsewhere.
 
     Put -- before it: anywarp record -o before.tar -- python generate.py
     """
@@ -141,7 +141,7 @@ def command(
 
 def _nothing(status: int) -> int:
     """Say that the command ran and nothing of it was seen; its own failure is told before ours."""
-    text = "nothing was recorded: no Python of the command called a module of PyTorch, ran a session of ONNX Runtime or named a buffer"
+    text = "nothing was recorded: no Python of the command called a module of PyTorch, a compiled function of JAX or a session of ONNX Runtime, or named a buffer"
     help = "name what starts Python itself after --, and leave out -E, -I and -S, which keep Python from looking at PYTHONPATH"
     problem = Diagnostic("V008", text, help=help)
     if status:

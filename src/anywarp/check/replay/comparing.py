@@ -14,8 +14,8 @@ from anywarp.check.numbers.comparing import compare
 from anywarp.check.numbers.judging import judge
 from anywarp.check.numbers.results import Comparison, Layer, Report
 from anywarp.check.numbers.statistics import Statistics, compare_statistics
+from anywarp.check.record.kept import Array, array
 from anywarp.check.replay import language
-from anywarp.check.replay.arrays import Array, array
 from anywarp.check.replay.sides import Sides
 from anywarp.check.replay.words import about, flags_that_differ
 from anywarp.diagnostics import AnywarpError, Diagnostic

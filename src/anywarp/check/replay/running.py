@@ -75,8 +75,8 @@ def _count(manifest: dict[str, Any], name: str, usual: int) -> int:
 
 
 def _nothing(status: int) -> AnywarpError:
-    text = "nothing of the command could be compared: no Python of it called a module of PyTorch"
+    text = "nothing of the command could be compared: no Python of it called a module of PyTorch, a compiled function of JAX or a session of ONNX Runtime, or named a buffer"
     if status:
-        text = f"the command ended with exit code {status} before it called a module"
+        text = f"the command ended with exit code {status} before it did"
     help = "run the command by itself first; name what starts Python after --, and leave out -E, -I and -S"
     return AnywarpError(Diagnostic("V008", text, help=help))
