@@ -70,6 +70,13 @@ def size(context: click.Context, parameter: click.Parameter, text: str | None) -
     is_flag=True,
     help="Keep what modules of several operations give in float64, too; slow, and the surest measure.",
 )
+@click.option(
+    "--buffer",
+    "buffers",
+    multiple=True,
+    metavar="NAME:TYPE",
+    help="What a buffer holds that the program copies to the host: 'copy 3:f32[32,32]' (repeat it for more).",
+)
 @click.option("--force", is_flag=True, help="Replace a recording that is there.")
 @click.option("--endpoint", metavar="URL", help="Record an OpenAI-style endpoint instead of a command.")
 @click.option("--model", help="The model's name at the endpoint.")
@@ -94,6 +101,7 @@ def command(
     budget: int,
     seed: int,
     precise: bool,
+    buffers: tuple[str, ...],
     force: bool,
     endpoint: str | None,
     model: str | None,
@@ -107,10 +115,11 @@ def command(
     """
     from anywarp.check.bundle.packing import pack
     from anywarp.check.bundle.problems import not_written
-    from anywarp.check.record import running
+    from anywarp.check.record import copies, running
 
     if (endpoint is None) == (not program):
         raise click.UsageError("name a COMMAND, or an --endpoint")
+    kinds = tuple(copies.kind_of(each) for each in buffers)
     running.make_room(output, force)
     try:
         with tempfile.TemporaryDirectory(prefix=".recording-", dir=output.absolute().parent) as beside:
@@ -124,7 +133,9 @@ def command(
                 endpoints.record(endpoints.Endpoint(endpoint, model), prompts, tokens, folder, budget)
                 status = 0
             else:
-                plan = Plan(str(folder), program, mode, modules, calls, budget, seed, SAMPLE, precise=precise)
+                plan = Plan(
+                    str(folder), program, mode, modules, calls, budget, seed, SAMPLE, precise=precise, kinds=kinds
+                )
                 status = running.run(plan, Path(beside))
             found = running.finished(folder)
             if found is None:

@@ -166,7 +166,7 @@ def _passed_through(base: Mapping[str, str], report_dir: Path | None) -> dict[st
     changed = {settings.NVIDIA_DRIVER.name: str(driver)}
     if report_dir is not None:
         changed[settings.REPORT_DIR.name] = str(report_dir)
-    if settings.TRACE_DIR.get(base):
+    if settings.TRACE_DIR.get(base) or settings.COPIES_DIR.get(base):
         folder = settings.LIBRARY_DIR.get().resolve() / FORWARDER
         if not (folder / DRIVER).exists():
             raise AnywarpError(

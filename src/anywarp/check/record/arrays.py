@@ -117,13 +117,12 @@ def entry(
     if session.plan.mode == "tensors":
         blob = session.writer.keep(f"{name} {slot}", host.dtype, host.shape, host.content)
         dropped = "" if blob else "budget"
-    figures = _figures(session, host) if run == "propagated" else {}
-    return Entry(
-        0, call, name, role, slot[:200], host.dtype, host.shape, 0, run, None, figures, blob, dropped, operation
-    )
+    known = figures(host, session.plan.seed, session.plan.sample) if run == "propagated" else {}
+    return Entry(0, call, name, role, slot[:200], host.dtype, host.shape, 0, run, None, known, blob, dropped, operation)
 
 
-def _figures(session: Session, host: Host) -> dict[str, Any]:
+def figures(host: Host, seed: int, sample: int) -> dict[str, Any]:
+    """Return the statistics of an array, of which larger ones are sampled."""
     import numpy as np
 
     from anywarp.check.numbers.statistics import measure
@@ -132,4 +131,4 @@ def _figures(session: Session, host: Host) -> dict[str, Any]:
     if host.dtype.startswith("complex"):
         return {}
     values = np.asarray(flat(memoryview(host.content), host.dtype), np.float64)
-    return asdict(measure(values, host.dtype, seed=session.plan.seed, most=session.plan.sample))
+    return asdict(measure(values, host.dtype, seed=seed, most=sample))

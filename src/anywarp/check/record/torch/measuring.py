@@ -10,6 +10,8 @@ import torch
 
 LANES = 64
 LEVELS = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+RUN = 16
+"""How many neighbouring values of a large tensor are taken at a time: those of one line of the processor's cache."""
 _SORTED = 1024
 """How many values the quantiles are taken of."""
 
@@ -43,7 +45,7 @@ class Pending:
     def __init__(self, tensor: torch.Tensor, sample: int, seed: int, whole: bool = True) -> None:
         """With `whole`, NaN and infinity are counted in the whole tensor; else in the sample: what is not finite anywhere shows in the model's result."""
         self.count, self.seed = tensor.numel(), seed
-        self.stride, self.sketched, self.noise = 1, 0, 0.0
+        self.stride, self.run, self.sketched, self.noise = 1, 1, 0, 0.0
         self.tiny = 0.0
         self.sample: torch.Tensor | None = None
         self.whole: torch.Tensor | None = None
@@ -51,17 +53,25 @@ class Pending:
             return
         real = tensor.is_floating_point()
         self.tiny = torch.finfo(tensor.dtype).smallest_normal if real else 0.0
-        # An odd stride: rows have even lengths, and a sample of one column says little.
-        self.stride = max(-(-self.count // sample) | 1, 1)
+        if (
+            self.count > sample > RUN
+        ):  # an odd stride: rows have even lengths, and a sample of the same columns says little
+            self.stride, self.run = -(-self.count // (sample // RUN)) | 1, RUN
         wide = not real or tensor.dtype == torch.float64
-        self.sample = _taken(tensor, self.stride).to(torch.float64 if wide else torch.float32, copy=True)
+        self.sample = _taken(tensor, self.stride, self.run).to(torch.float64 if wide else torch.float32, copy=True)
         self.sketched = self.sample.numel()
         if whole and real and tensor.element_size() > 1:
             self.whole = _whole(tensor)
 
     def read(self, figures: list[float] | None, whole: list[float] | None) -> dict[str, Any]:
         """Return the statistics, given the figures of the sample and, if they are known, those of the whole."""
-        out: dict[str, Any] = {"count": self.count, "sketched": self.sketched, "stride": self.stride, "seed": self.seed}
+        out: dict[str, Any] = {
+            "count": self.count,
+            "sketched": self.sketched,
+            "stride": self.stride,
+            "run": self.run,
+            "seed": self.seed,
+        }
         if figures is None:
             return {**out, "sketched": 0}
         finite, total, squares, least, most, zeros, nan, subnormal = figures[:8]
@@ -83,11 +93,15 @@ class Pending:
         }
 
 
-def _taken(tensor: torch.Tensor, stride: int) -> torch.Tensor:
-    """Return every so many values in logical order, without a copy of the others."""
-    if stride == 1 or tensor.is_contiguous():
-        return tensor.reshape(-1)[::stride]
-    return tensor.take(torch.arange(0, tensor.numel(), stride, device=tensor.device))
+def _taken(tensor: torch.Tensor, stride: int, run: int) -> torch.Tensor:
+    """Return `run` values every `stride` ones in logical order, without a copy of the others."""
+    if stride == 1:
+        return tensor.reshape(-1)
+    runs = (tensor.numel() - run) // stride + 1
+    if tensor.is_contiguous():
+        return tensor.as_strided((runs, run), (stride, 1)).reshape(-1)
+    starts = torch.arange(runs, device=tensor.device)[:, None] * stride
+    return tensor.take(starts + torch.arange(run, device=tensor.device)).reshape(-1)
 
 
 def _whole(tensor: torch.Tensor) -> torch.Tensor:

@@ -64,6 +64,27 @@ def of_module(module: nn.Module, args: Any, out: Any) -> dict[str, Any]:
     """Return the operation of a module that was called, ready for JSON."""
     given = next((t for _, t in tensors_in(args) if t.is_floating_point()), None)
     made = next((t for _, t in tensors_in(out)), None)
+    key = _key(module, given, made)
+    if key is not None and key in (known := _known.setdefault(module, {})):
+        return known[key]
+    operation = _found(module, given, made)
+    if key is not None:
+        _known[module][key] = operation
+    return operation
+
+
+_known: weakref.WeakKeyDictionary[nn.Module, dict[Any, dict[str, Any]]] = weakref.WeakKeyDictionary()
+"""Operations of modules, by what they depend on; asking torch for all of it at each call costs more than recording the call."""
+
+
+def _key(module: nn.Module, given: torch.Tensor | None, made: torch.Tensor | None) -> Any:
+    """Return what an operation depends on beside the module; None where that is not known to be all (autocast, TF32)."""
+    if given is None or made is None or given.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
+        return None
+    return given.dtype, given.shape, made.dtype, made.shape, module.training
+
+
+def _found(module: nn.Module, given: torch.Tensor | None, made: torch.Tensor | None) -> dict[str, Any]:
     output = name_of(made.dtype) if made is not None else "float32"
     kind, reduction, function = _kind(module, given)
     operands = _operands(module, given, kind)
