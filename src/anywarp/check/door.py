@@ -12,6 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from anywarp import settings
 from anywarp.frameworks.watching import Around
 
 
@@ -31,6 +32,7 @@ class Finder(MetaPathFinder):
             self._asking.discard(name)
         if spec is not None and spec.loader is not None:
             spec.loader = Around(spec.loader, None, _AFTER[name])
+            settings.export({settings.COPIES_DIR.name: ""})  # what it computes is seen better than by its copies
         return spec
 
     def _behind(self, name: str, path: Any, target: Any) -> ModuleSpec | None:
