@@ -65,9 +65,15 @@ def test_bytes_of_which_nothing_was_said_warn_where_they_differ_and_room_is_kept
         assert anywarp("record", "-o", tmp_path / name, *run, factor).returncode == 0
     done = anywarp("verify", tmp_path / "a", tmp_path / "b")
     assert done.returncode == 0 and done.stdout.startswith("warn: copy 2 after saxpy") and "--buffer" in done.stdout
-    assert anywarp("record", "-o", tmp_path / "c", "--budget", "1KB", *run, 1.5).returncode == 0
+    assert (
+        anywarp("record", "-o", tmp_path / "c", "--budget", "1KB", "--buffer", "copy 1:f32[3]", *run, 1.5).returncode
+        == 0
+    )
     with open_bundle(tmp_path / "c") as bundle:
         assert [e.blob is not None for e in bundle.entries] == [True]
+        assert bundle.entries[0].slot == copies.SLOT and any(
+            "which is not float32[3]" in note for note in bundle.texts("notes")
+        )
         assert sum("--budget" in note for note in bundle.texts("notes")) == 2
 
 
