@@ -132,6 +132,7 @@ const uint64_t offset = clock_offset();
 __attribute__((constructor)) void start() {
   pthread_atfork(nullptr, nullptr, begin_hub_anew);
   start_trace();
+  start_copies();
 }
 
 }  // namespace

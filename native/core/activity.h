@@ -58,6 +58,9 @@ enum AwActivity : uint32_t {
   AW_ACTIVITY_MARK = 13,
 };
 
+// Of a copy, beside 1 (asynchronous): what it writes does not lie side by side.
+inline constexpr uint32_t AW_COPY_HAS_GAPS = 2;
+
 enum AwMemory : uint32_t {
   AW_MEMORY_UNKNOWN = 0,
   AW_MEMORY_PAGEABLE = 1,
@@ -77,7 +80,7 @@ struct AwRecord {
   uint64_t begin, end;
   uint64_t queued;  // when it was given to the stream; 0: not known
   uint32_t device, context, stream;
-  uint32_t flags;        // of copies: 1 asynchronous; of kernels: 1 cooperative
+  uint32_t flags;        // of copies: 1 asynchronous, 2 with gaps; of kernels: 1 cooperative
   uint64_t graph, node;  // of work inside a launched graph: handles of both; else 0
   union {
     struct {

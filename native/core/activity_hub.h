@@ -19,5 +19,7 @@ void tell_resource(const AwResource& resource);
 
 // Begins to write a trace where ANYWARP_TRACE_DIR asks for one.
 void start_trace();
+// Begins to keep copies to the host where ANYWARP_COPIES_DIR asks for that.
+void start_copies();
 
 }  // namespace aw

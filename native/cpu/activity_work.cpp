@@ -58,6 +58,9 @@ struct Describer {
     r.copy.to = reinterpret_cast<uint64_t>(w.to), r.copy.from = reinterpret_cast<uint64_t>(w.from);
     r.copy.to_kind = kind_at(w.to, w.to_array != nullptr);
     r.copy.from_kind = kind_at(w.from, w.from_array != nullptr);
+    bool rows_apart = w.height > 1 && w.to_pitch != w.width;
+    bool layers_apart = w.depth > 1 && w.to_layer != w.width * w.height;
+    if (rows_apart || layers_apart) r.flags |= AW_COPY_HAS_GAPS;
   }
   void operator()(const SetWork& w) const {
     r.kind = AW_ACTIVITY_FILL;

@@ -390,6 +390,22 @@ TRACE_LIMIT = Setting(
     "The most that one process writes into its trace; later events are dropped, with one message.",
     "native",
 )
+COPIES_DIR = Setting(
+    "ANYWARP_COPIES_DIR",
+    _optional_path,
+    _none,
+    "unset",
+    "A directory into which each process writes what it copies from a device to the host; `anywarp record` and `anywarp verify` set it.",
+    "native",
+)
+COPIES_LIMIT = Setting(
+    "ANYWARP_COPIES_LIMIT",
+    parse_size,
+    lambda: 256 << 20,
+    "256MiB",
+    "The most that one process writes of these copies.",
+    "native",
+)
 NVIDIA_DRIVER = Setting(
     "ANYWARP_NVIDIA_DRIVER",
     _optional_path,
@@ -651,7 +667,7 @@ ROCM_PATH = Setting(
 
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, RESULTS, ROLLOUTS, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
-    NVIDIA_DRIVER, CHECK, LOG,
+    COPIES_DIR, COPIES_LIMIT, NVIDIA_DRIVER, CHECK, LOG,
     BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, NEIGHBOURS, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, TENSORRT, REBIND, RUN, RECORD, OVERLAYS, CXX, CLANG, CCCL, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""

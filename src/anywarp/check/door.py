@@ -12,6 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from anywarp import settings
 from anywarp.frameworks.watching import Around
 
 
@@ -31,6 +32,7 @@ class Finder(MetaPathFinder):
             self._asking.discard(name)
         if spec is not None and spec.loader is not None:
             spec.loader = Around(spec.loader, None, _AFTER[name])
+            settings.export({settings.COPIES_DIR.name: ""})  # what it computes is seen better than by its copies
         return spec
 
     def _behind(self, name: str, path: Any, target: Any) -> ModuleSpec | None:
@@ -64,7 +66,26 @@ def _torch(module: ModuleType) -> None:
 def _onnxruntime(module: ModuleType) -> None:
     from anywarp.check.record import onnxruntime, session
 
-    onnxruntime.install(module, session.of_this_process())
+    recording = session.of_this_process()
+    if recording.plan.reference:
+        from anywarp.check.replay import onnxruntime as again
+
+        onnxruntime.install(module, again.Again(recording))
+    else:
+        onnxruntime.install(module, onnxruntime.Recorder(recording))
 
 
-_AFTER = {"torch": _torch, "onnxruntime": _onnxruntime}
+def _jax(module: ModuleType) -> None:
+    from anywarp.check.record import session
+    from anywarp.check.record.jax import calls
+
+    recording = session.of_this_process()
+    if recording.plan.reference:
+        from anywarp.check.replay import jax as again
+
+        calls.install(module, again.Again(recording))
+    else:
+        calls.install(module, calls.Recorder(recording))
+
+
+_AFTER = {"torch": _torch, "onnxruntime": _onnxruntime, "jax": _jax}

@@ -71,6 +71,13 @@ def size(context: click.Context, parameter: click.Parameter, text: str | None) -
     is_flag=True,
     help="Keep what modules of several operations give in float64, too; slow, and the surest measure.",
 )
+@click.option(
+    "--buffer",
+    "buffers",
+    multiple=True,
+    metavar="NAME:TYPE",
+    help="What a buffer holds that the program copies to the host: 'copy 3:f32[32,32]' (repeat it for more).",
+)
 @click.option("--force", is_flag=True, help="Replace a recording that is there.")
 @click.option("--endpoint", metavar="URL", help="Record an OpenAI-style endpoint instead of a command.")
 @click.option("--model", help="The model's name at the endpoint.")
@@ -96,6 +103,7 @@ def command(
     budget: int,
     seed: int,
     precise: bool,
+    buffers: tuple[str, ...],
     force: bool,
     endpoint: str | None,
     model: str | None,
@@ -104,18 +112,19 @@ def command(
     tokens: int,
     program: tuple[str, ...],
 ) -> int:
-    """Run COMMAND as it is and record what its modules of PyTorch are given and return, for `anywarp verify` elsewhere.
+    """Run COMMAND as it is and record what its modules of PyTorch (functions of JAX, sessions of ONNX Runtime, named buffers) are given and return, for `anywarp verify` elsewhere.
 
     Put -- before it: anywarp record -o before.tar -- python generate.py
     """
     from anywarp.check.bundle.packing import pack
     from anywarp.check.bundle.problems import not_written
-    from anywarp.check.record import running
+    from anywarp.check.record import copies, running
 
     if (endpoint is None) == (not program):
         raise click.UsageError("name a COMMAND, or an --endpoint")
     if key_from is not None and endpoint is None:
         raise click.UsageError("--key-from is the key of an --endpoint")
+    kinds = tuple(copies.kind_of(each) for each in buffers)
     running.make_room(output, force)
     try:
         with tempfile.TemporaryDirectory(prefix=".recording-", dir=output.absolute().parent) as beside:
@@ -130,7 +139,9 @@ def command(
                 endpoints.record(endpoints.Endpoint(endpoint, model, key), prompts, tokens, folder, budget)
                 status = 0
             else:
-                plan = Plan(str(folder), program, mode, modules, calls, budget, seed, SAMPLE, precise=precise)
+                plan = Plan(
+                    str(folder), program, mode, modules, calls, budget, seed, SAMPLE, precise=precise, kinds=kinds
+                )
                 status = running.run(plan, Path(beside))
             found = running.finished(folder)
             if found is None:
@@ -147,7 +158,7 @@ def command(
 
 def _nothing(status: int) -> int:
     """Say that the command ran and nothing of it was seen; its own failure is told before ours."""
-    text = "nothing was recorded: no Python of the command called a module of PyTorch, ran a session of ONNX Runtime or named a buffer"
+    text = "nothing was recorded: no Python of the command called a module of PyTorch, a compiled function of JAX or a session of ONNX Runtime, or named a buffer"
     help = "name what starts Python itself after --, and leave out -E, -I and -S, which keep Python from looking at PYTHONPATH"
     problem = Diagnostic("V008", text, help=help)
     if status:

@@ -166,9 +166,10 @@ def _passed_through(base: Mapping[str, str], report_dir: Path | None) -> dict[st
     changed = {settings.NVIDIA_DRIVER.name: str(driver)}
     if report_dir is not None:
         changed[settings.REPORT_DIR.name] = str(report_dir)
-    if settings.TRACE_DIR.get(base):
-        folder = settings.LIBRARY_DIR.get().resolve() / FORWARDER
-        if not (folder / DRIVER).exists():
+    folder = settings.LIBRARY_DIR.get().resolve() / FORWARDER
+    is_there = (folder / DRIVER).exists()
+    if settings.TRACE_DIR.get(base) or (settings.COPIES_DIR.get(base) and is_there):
+        if not is_there:
             raise AnywarpError(
                 Diagnostic("R020", f"{DRIVER} is not in {folder}", help="leave --trace out, or use an x86-64 build")
             )

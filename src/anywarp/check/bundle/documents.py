@@ -34,7 +34,10 @@ def _whole(digits: str) -> int:
 
 def dump(content: Any) -> bytes:
     """Return `content` as one line of JSON; numbers that JSON does not have become null."""
-    return json.dumps(_finite(content), separators=(",", ":"), allow_nan=False).encode()
+    try:
+        return json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
+    except (TypeError, ValueError):  # a number, or a name, that is none in JSON
+        return json.dumps(_finite(content), separators=(",", ":"), allow_nan=False).encode()
 
 
 def _finite(content: Any) -> Any:

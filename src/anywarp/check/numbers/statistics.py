@@ -26,7 +26,7 @@ class Statistics:
     """What is kept of a tensor: figures of its finite elements, counts of the others, and a sketch.
 
     The sketch is a linear map, so that the sketch of a difference is the difference of the sketches: `sketch[j]` is the sum over the sketched elements i with
-    i % LANES == j of sign(i) * value(i), in float64 (NaN and infinity count as 0). Element i is the i-th of the flattened tensor, taken at `i * stride`;
+    i % LANES == j of sign(i) * value(i), in float64 (NaN and infinity count as 0). Element i is taken from the flattened tensor at `i // run * stride + i % run`;
     `sketched` of them were taken. sign(i) is +1 or -1 by `statistics.signs(sketched, seed)`. The sum of its squares estimates the sum of squares of what was sketched, with a
     relative standard deviation of sqrt(2 / LANES).
     `quantiles` are the values at LEVELS, of all elements or of an even sample. `noise`: the standard deviation of the sketch's own arithmetic per lane, 0 for float64.
@@ -47,6 +47,7 @@ class Statistics:
     stride: int = 1
     seed: int = 0
     noise: float = 0.0
+    run: int = 1
 
 
 def signs(count: int, seed: int) -> NDArray[np.int8]:
@@ -135,7 +136,13 @@ def compare_statistics(
     if unlike:
         words = f"{o.nan:,} NaN and {o.infinite:,} infinities, against {r.nan:,} and {r.infinite:,}"
         return replace(base, grade="fail", reason=words, unlike=unlike)
-    if (r.sketched, r.stride, r.seed, len(r.sketch)) != (o.sketched, o.stride, o.seed, len(o.sketch)) or not r.sketch:
+    if (r.sketched, r.stride, r.run, r.seed, len(r.sketch)) != (
+        o.sketched,
+        o.stride,
+        o.run,
+        o.seed,
+        len(o.sketch),
+    ) or not r.sketch:
         apart = max((abs(x - y) for x, y in zip(r.quantiles, o.quantiles)), default=0.0)
         grade, words = ("pass", "equal figures") if r == o else ("warn", f"quantiles differ by up to {apart:.3g}")
         return replace(

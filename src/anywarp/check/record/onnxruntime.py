@@ -4,62 +4,72 @@
 from __future__ import annotations
 
 import functools
-import platform
-from collections import Counter
+import weakref
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from anywarp import __version__
-from anywarp.check.bundle.blob import SIZES
-from anywarp.check.bundle.entries import Entry
+from anywarp.check.record import arrays
+from anywarp.check.record.functions import Functions
 from anywarp.check.record.session import Session
 
+Original = Callable[..., Any]
 
-def install(module: Any, session: Session) -> None:
-    """Have every run of a session recorded."""
+
+class Recorder(Functions):
+    """Records the runs of sessions."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "onnxruntime", "onnxruntime")
+        self._names: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+
+    def ran(self, original: Original, model: Any, names: Any, feed: Mapping[str, Any], options: Any) -> Any:
+        """Run a session as the program does, and record it."""
+        name = self._name(model)
+        call = self.begin(name)
+        if call is None:
+            return original(model, names, feed, options)
+        self.guarded(lambda: self.take(name, call, "input", [(slot, _plain(value)) for slot, value in feed.items()]))
+        found = original(model, names, feed, options)
+        self.guarded(lambda: self.results(name, call, model, names, found))
+        return found
+
+    def results(self, name: str, call: int, model: Any, names: Any, found: Any, run: str = "propagated") -> None:
+        """Record what a run gave."""
+        outputs = names or [each.name for each in model.get_outputs()]
+        pairs = [(slot, _plain(value)) for slot, value in zip(outputs, found)]
+        self.take(name, call, "output", pairs, operation=arrays.composed, run=run)
+
+    def _name(self, model: Any) -> str:
+        with self.session.lock:
+            if model not in self._names:
+                count = len(self.session.models)
+                name = self._names[model] = f"onnx#{count + 1}" if "onnx" in self.session.models else "onnx"
+                self.session.models[name] = _structure(model)
+            return self._names[model]
+
+
+def install(module: Any, recorder: Recorder) -> Callable[[], None]:
+    """Have every run of a session pass the recorder; return what puts the class back as it was."""
     kind = module.InferenceSession
     original = kind.run
-    models: dict[int, str] = {}
-    counts = Counter[str]()
-    versions = {"anywarp": __version__, "python": platform.python_version(), "onnxruntime": module.__version__}
-    session.facts = lambda: {"versions": versions, "flags": {}, "device": {"type": "onnxruntime", "name": ""}}
 
     @functools.wraps(original)
     def run(self: Any, output_names: Any, input_feed: Any, run_options: Any = None) -> Any:
-        name = models.setdefault(id(self), "onnx" if not models else f"onnx#{len(models) + 1}")
-        with session.lock:
-            number = counts[name]
-            counts[name] += 1
-        found = original(self, output_names, input_feed, run_options)
-        if not session.stopped and number < session.plan.calls and session.plan.chooses(name):
-            outputs = output_names or [each.name for each in self.get_outputs()]
-            try:
-                with session.lock:
-                    session.models.setdefault(name, _structure(self))
-                    _keep(session, name, number, "input", input_feed)
-                    _keep(session, name, number, "output", dict(zip(outputs, found)))
-            except Exception as error:
-                session.fail(error)
-        return found
+        return recorder.ran(original, self, output_names, input_feed, run_options)
 
     kind.run = run
 
+    def restore() -> None:
+        kind.run = original
 
-def _structure(session: Any) -> dict[str, Any]:
-    inputs = {each.name: f"{each.type} {each.shape}" for each in session.get_inputs()}
-    return {"class": "InferenceSession", "providers": session.get_providers(), "inputs": inputs}
+    return restore
 
 
-def _keep(session: Session, name: str, call: int, role: str, values: dict[str, Any]) -> None:
-    entries = list[Entry]()
-    for slot, value in values.items():
-        array = value.numpy() if hasattr(value, "numpy") else value
-        dtype = str(getattr(array, "dtype", "")) or "no array"
-        if dtype not in SIZES:
-            session.note(f"{name}: {slot} is {dtype[:40]}: it is not recorded")
-            continue
-        content, shape = array.tobytes(), tuple(array.shape)
-        blob = session.writer.keep(f"{name} {slot}", dtype, shape, content)
-        entries.append(
-            Entry(0, call, name, role, slot[:200], dtype, shape, blob=blob, dropped="" if blob else "budget")
-        )
-    session.add(entries)
+def _structure(model: Any) -> dict[str, Any]:
+    inputs = {each.name: f"{each.type} {each.shape}" for each in model.get_inputs()}
+    return {"class": "InferenceSession", "providers": model.get_providers(), "inputs": inputs}
+
+
+def _plain(value: Any) -> Any:
+    """Return an OrtValue as an array of NumPy; what is another thing as it is."""
+    return value.numpy() if hasattr(value, "numpy") and not hasattr(value, "__array__") else value

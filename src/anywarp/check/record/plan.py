@@ -11,8 +11,21 @@ from typing import Any
 
 BUDGET = 256 << 20
 CALLS = 4
-SAMPLE = 1 << 13
+SAMPLE = 1 << 12
 """How many values of a larger tensor statistics look at."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What copies of a name hold: `copy 3`, `copy 3 after saxpy`, `*after saxpy`; no shape: one dimension."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...] | None = None
+
+    def is_of(self, name: str) -> bool:
+        """Whether it is said of a copy."""
+        return fnmatchcase(name, self.name) or fnmatchcase(name.partition(" after ")[0], self.name)
 
 
 @dataclass(frozen=True)
@@ -33,6 +46,8 @@ class Plan:
     isolated: bool = True
     precise: bool = False
     other_weights: bool = False
+    kinds: tuple[Kind, ...] = ()
+    """What buffers hold that the program copies to the host."""
 
     def chooses(self, name: str) -> bool:
         """Whether the module of this path is wanted; every one, where no pattern is given."""
@@ -49,4 +64,8 @@ def read(path: Path) -> Plan:
     """Read a plan that this same anywarp wrote."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     found["command"], found["modules"] = tuple(found["command"]), tuple(found["modules"])
+    found["kinds"] = tuple(
+        Kind(name, dtype, None if shape is None else tuple(shape))
+        for name, dtype, shape in (k.values() for k in found["kinds"])
+    )
     return Plan(**found)

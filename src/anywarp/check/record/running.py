@@ -12,6 +12,7 @@ from anywarp import settings
 from anywarp.check.bundle.documents import dump
 from anywarp.check.bundle.problems import shown
 from anywarp.check.bundle.reader import FORMAT, VERSION
+from anywarp.check.record import copies
 from anywarp.check.record.plan import Plan
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime import launch
@@ -32,7 +33,9 @@ def run(plan: Plan, beside: Path, stdout: int | None = None) -> int:
     """Run the plan's command to its end and return its exit code; `stdout` is the file descriptor that it writes to. AnywarpError: R021, R022."""
     place = beside / "plan.json"
     plan.write(place)
-    return launch.watch(plan.command, environment(place), stdout)
+    status = launch.watch(plan.command, {**environment(place), **copies.environment(plan, beside)}, stdout)
+    copies.add(plan, beside)
+    return status
 
 
 def make_room(output: Path, force: bool) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from anywarp.check.bundle import Bundle, Entry, limits
 from anywarp.check.bundle import blob as blobs
 from anywarp.check.bundle.recording import Recording
+from anywarp.check.record.kept import Array, array
 from anywarp.check.replay import pieces, weights
-from anywarp.check.replay.arrays import Array, array
 from anywarp.check.replay.pieces import Join, Piece, Shape
 from anywarp.check.replay.shares import SLOT as SHARE
 

@@ -15,8 +15,9 @@ from anywarp.check.numbers.comparing import compare
 from anywarp.check.numbers.judging import judge
 from anywarp.check.numbers.results import Comparison, Layer, Report
 from anywarp.check.numbers.statistics import Statistics, compare_statistics
+from anywarp.check.record import copies
+from anywarp.check.record.kept import Array, array
 from anywarp.check.replay import assembled, language, shares, weights
-from anywarp.check.replay.arrays import Array, array
 from anywarp.check.replay.sides import Sides
 from anywarp.check.replay.words import about, flags_that_differ
 from anywarp.diagnostics import AnywarpError, Diagnostic
@@ -206,7 +207,8 @@ def _layer(sides: Sides, entry: Entry, here: dict[str, Entry], null: Entry | Non
     propagated, isolated = here.get("propagated"), here.get("isolated")
     context = _Context(sides, entry, here, null)
     if propagated is not None:
-        layer = replace(layer, propagated=context.compare(propagated, within, isolated=False))
+        found = context.compare(propagated, within, isolated=False)
+        layer = replace(layer, propagated=_of_bytes(found) if copies.unsaid(entry) else found)
     if isolated is not None:
         layer = replace(layer, isolated=context.compare(isolated, made, isolated=True))
     elif sides.replayed and entry.name not in (sides.reference.mapping("models")):
@@ -222,6 +224,14 @@ def _of_rank(sides: Sides, layer: Layer, entry: Entry, other: Entry | None) -> s
     places = [spot.index for spot in compared.worst if spot.allowed < abs(spot.observed - spot.reference)]
     here, there = sides.observed.owner(other, places), sides.reference.owner(entry, places)
     return f"{here}: {layer.name}" if here else f"recorded {there}: {layer.name}" if there else layer.name
+
+
+def _of_bytes(found: Comparison) -> Comparison:
+    """Return the comparison of bytes of which nobody said what they are: equal ones are right, of others nothing can be told."""
+    if found.grade == "pass":
+        return found
+    reason = f"{found.beyond:,} of {found.count:,} bytes differ; record with --buffer 'NAME:TYPE' to have them compared as numbers"
+    return replace(found, grade="warn", reason=reason, fingerprints=())
 
 
 @dataclass
@@ -361,6 +371,7 @@ def _statistics(entry: Entry) -> Statistics:
         zeros=_count(found, "zeros"), nan=_count(found, "nan"), infinite=_count(found, "infinite"),
         subnormal=_count(found, "subnormal"), sketch=_reals(found, "sketch"), sketched=_count(found, "sketched"),
         stride=_count(found, "stride") or 1, seed=_count(found, "seed"), noise=_real(found, "noise") if "noise" in found else 0.0,
+        run=_count(found, "run") or 1,
     )  # fmt: skip
 
 

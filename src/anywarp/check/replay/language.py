@@ -9,7 +9,7 @@ import numpy as np
 from anywarp.check.bundle import Entry
 from anywarp.check.bundle.recording import Recording
 from anywarp.check.numbers.language import compare_logits
-from anywarp.check.replay.arrays import Array, array
+from anywarp.check.record.kept import Array, array
 from anywarp.check.replay.sides import Sides
 
 _ENOUGH = 16

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from anywarp.check.bundle import Bundle, Entry
-from anywarp.check.replay.arrays import Array, array
+from anywarp.check.record.kept import Array, array
 
 Shape = tuple[int, ...]
 _FLOATS = ("float16", "bfloat16", "float32", "float64")

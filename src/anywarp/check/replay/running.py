@@ -11,7 +11,7 @@ from typing import Any
 from anywarp.check.bundle import Bundle, open_bundle
 from anywarp.check.bundle.problems import not_written
 from anywarp.check.numbers.results import Report
-from anywarp.check.record import running
+from anywarp.check.record import copies, running
 from anywarp.check.record.plan import CALLS, SAMPLE, Plan
 from anywarp.check.replay.comparing import verify
 from anywarp.check.replay.sides import Sides
@@ -66,6 +66,11 @@ def plan(reference: Bundle, folder: Path, command: tuple[str, ...], options: Opt
         isolated=options.isolated,
         precise=options.precise,
         other_weights=options.other_weights,
+        kinds=tuple(
+            kind
+            for each in (reference, *map(reference.part, reference.parts))
+            for kind in copies.kinds_in(each.entries)
+        ),
     )
 
 
@@ -75,8 +80,8 @@ def _count(manifest: dict[str, Any], name: str, usual: int) -> int:
 
 
 def _nothing(status: int) -> AnywarpError:
-    text = "nothing of the command could be compared: no Python of it called a module of PyTorch"
+    text = "nothing of the command could be compared: no Python of it called a module of PyTorch, a compiled function of JAX or a session of ONNX Runtime, or named a buffer"
     if status:
-        text = f"the command ended with exit code {status} before it called a module"
+        text = f"the command ended with exit code {status} before it did"
     help = "run the command by itself first; name what starts Python after --, and leave out -E, -I and -S"
     return AnywarpError(Diagnostic("V008", text, help=help))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from anywarp.check.bundle.recording import Recording
 from anywarp.check.numbers.comparing import compare
 from anywarp.check.numbers.results import Layer
-from anywarp.check.replay.arrays import array
+from anywarp.check.record.kept import array
 from anywarp.numerics.operation import Operation
 
 SLOT = "share"

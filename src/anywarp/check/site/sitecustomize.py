@@ -14,7 +14,7 @@ class Door:
     """Stands in `sys.meta_path` until somebody imports what can be recorded; then the real finder takes its place."""
 
     stands_for = "anywarp.check.door"
-    names = ("torch", "onnxruntime")
+    names = ("torch", "onnxruntime", "jax")
 
     def find_spec(self, name, path=None, target=None):
         if name not in self.names:

@@ -3,14 +3,15 @@
 # pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 
-from anywarp.check.record.torch.values import name_of
-
 LANES = 64
 LEVELS = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+RUN = 16
+"""How many neighbouring values of a large tensor are taken at a time: those of one line of the processor's cache."""
 _SORTED = 1024
 """How many values the quantiles are taken of."""
 
@@ -40,106 +41,122 @@ def wrapped(number: int) -> int:
 
 
 class Pending:
-    """The statistics of one tensor as one vector on its device, to be read later together with others."""
+    """The statistics of one tensor, to be computed later together with others: here its sample is taken, which is all that is touched of most."""
 
     def __init__(self, tensor: torch.Tensor, sample: int, seed: int, whole: bool = True) -> None:
         """With `whole`, NaN and infinity are counted in the whole tensor; else in the sample: what is not finite anywhere shows in the model's result."""
-        self._counts_whole = whole
         self.count, self.seed = tensor.numel(), seed
-        self.stride, self.sketched, self.noise = 1, 0, 0.0
-        self.vector: torch.Tensor | None = None
-        if self.count and not tensor.is_complex():
-            self._measure(tensor, sample)
+        self.stride, self.run, self.sketched, self.noise = 1, 1, 0, 0.0
+        self.tiny = 0.0
+        self.sample: torch.Tensor | None = None
+        self.whole: torch.Tensor | None = None
+        if not self.count or tensor.is_complex():
+            return
+        real = tensor.is_floating_point()
+        self.tiny = torch.finfo(tensor.dtype).smallest_normal if real else 0.0
+        if (
+            self.count > sample > RUN
+        ):  # an odd stride: rows have even lengths, and a sample of the same columns says little
+            self.stride, self.run = -(-self.count // (sample // RUN)) | 1, RUN
+        wide = not real or tensor.dtype == torch.float64
+        self.sample = _taken(tensor, self.stride, self.run).to(torch.float64 if wide else torch.float32, copy=True)
+        self.sketched = self.sample.numel()
+        if whole and real and tensor.element_size() > 1:
+            self.whole = _whole(tensor)
 
-    def _measure(self, tensor: torch.Tensor, sample: int) -> None:
-        flat = _flat(tensor)
-        self.stride = max(
-            -(-self.count // sample) | 1, 1
-        )  # odd: rows have even lengths, and a sample of one column says little
-        taken = flat[:: self.stride] if self.stride > 1 else flat
-        self.sketched = taken.numel()
-        if name_of(tensor.dtype) == "float64" or not tensor.is_floating_point():
-            exact = taken.to(torch.float64)
-        else:
-            exact = taken.to(torch.float32)
-        finite = torch.isfinite(exact)
-        kept = torch.where(finite, exact, 0)
-        tiny = torch.finfo(tensor.dtype).smallest_normal if tensor.is_floating_point() else 0
-        few = kept[:: -(-self.sketched // _SORTED)].sort().values
-        at = [min(int(level * few.numel()), few.numel() - 1) for level in LEVELS]
-        wide = kept.to(torch.float64)
-        lanes = torch.zeros(-(-self.sketched // LANES) * LANES, dtype=torch.float64, device=tensor.device)
-        lanes[: self.sketched] = wide * signs(self.sketched, self.seed, tensor.device)
-        whole = _whole(tensor, self._counts_whole)
-        figures = torch.stack(
-            [
-                finite.sum().double(),
-                wide.sum(),
-                (wide * wide).sum(),
-                wide.min(),
-                wide.max(),
-                (exact == 0).sum().double(),
-                torch.isnan(exact).sum().double(),
-                ((kept != 0) & (kept.abs() < tiny)).sum().double(),
-                *whole,
-            ]
-        )
-        self.vector = torch.cat([figures, few[at].double(), lanes.view(-1, LANES).sum(0)])
-
-    def read(self, vector: torch.Tensor | None) -> dict[str, Any]:
-        """Return the statistics, given the vector on the host."""
-        out: dict[str, Any] = {"count": self.count, "sketched": self.sketched, "stride": self.stride, "seed": self.seed}
-        if vector is None:
+    def read(self, figures: list[float] | None, whole: list[float] | None) -> dict[str, Any]:
+        """Return the statistics, given the figures of the sample and, if they are known, those of the whole."""
+        out: dict[str, Any] = {
+            "count": self.count,
+            "sketched": self.sketched,
+            "stride": self.stride,
+            "run": self.run,
+            "seed": self.seed,
+        }
+        if figures is None:
             return {**out, "sketched": 0}
-        found = vector.tolist()
-        finite, total, squares, least, most, zeros, nan, subnormal, total_whole, nan_whole, infinite_whole = found[:11]
+        finite, total, squares, least, most, zeros, nan, subnormal = figures[:8]
         share = self.count / self.sketched
-        sampled_infinite = self.sketched - finite - nan
-        known = nan_whole >= 0
-        out |= {
-            "mean": total_whole / self.count if total_whole - total_whole == 0 and known else total / max(finite, 1),
+        infinite = self.sketched - finite - nan
+        sum_whole, nan_whole, infinite_whole = whole or (math.nan, round(nan * share), round(infinite * share))
+        return out | {
+            "mean": sum_whole / self.count if math.isfinite(sum_whole) else total / max(finite, 1),
             "rms": (squares / max(finite, 1)) ** 0.5,
             "minimum": least,
             "maximum": most,
-            "quantiles": found[11 : 11 + len(LEVELS)],
+            "quantiles": figures[8 : 8 + len(LEVELS)],
             "zeros": round(zeros * share),
-            "nan": int(nan_whole) if known else round(nan * share),
-            "infinite": int(infinite_whole) if known else round(sampled_infinite * share),
+            "nan": int(nan_whole),
+            "infinite": int(infinite_whole),
             "subnormal": round(subnormal * share),
-            "sketch": [float(f"{value:.9g}") for value in found[11 + len(LEVELS) :]],
+            "sketch": [float(f"{value:.9g}") for value in figures[8 + len(LEVELS) :]],
             "noise": self.noise,
         }
-        return out
 
 
-def _flat(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the values in logical order; a view where there is one."""
-    return tensor.reshape(-1)
+def _taken(tensor: torch.Tensor, stride: int, run: int) -> torch.Tensor:
+    """Return `run` values every `stride` ones in logical order, without a copy of the others."""
+    if stride == 1:
+        return tensor.reshape(-1)
+    runs = (tensor.numel() - run) // stride + 1
+    if tensor.is_contiguous():
+        return tensor.as_strided((runs, run), (stride, 1)).reshape(-1)
+    starts = torch.arange(runs, device=tensor.device)[:, None] * stride
+    return tensor.take(starts + torch.arange(run, device=tensor.device)).reshape(-1)
 
 
-def _whole(tensor: torch.Tensor, wanted: bool) -> list[torch.Tensor]:
+def _whole(tensor: torch.Tensor) -> torch.Tensor:
     """Return the sum over the whole tensor and how many values are NaN and infinite.
 
     A sum shows by itself that all values are finite, and costs one pass; only where it is not, or where asking would wait for a device, they are counted.
     """
-    if not wanted or not tensor.is_floating_point() or tensor.element_size() == 1:
-        return [torch.full((), v, dtype=torch.float64, device=tensor.device) for v in (float("nan"), -1.0, -1.0)]
     total = tensor.sum(dtype=torch.float64 if tensor.dtype == torch.float64 else torch.float32).double()
     if tensor.device.type == "cpu" and bool(torch.isfinite(total)):
-        zero = torch.zeros((), dtype=torch.float64)
-        return [total, zero, zero]
-    return [total, torch.isnan(tensor).sum().double(), torch.isinf(tensor).sum().double()]
+        return torch.stack([total, torch.zeros_like(total), torch.zeros_like(total)])
+    return torch.stack([total, torch.isnan(tensor).sum().double(), torch.isinf(tensor).sum().double()])
+
+
+def _measured(samples: torch.Tensor, tiny: torch.Tensor, seed: int) -> torch.Tensor:
+    """Return the figures of samples, one a row: counts, sums, extremes, quantiles, sketch; float64."""
+    count = samples.shape[1]
+    finite = torch.isfinite(samples)
+    kept = samples.where(finite, 0)
+    few = kept[:, :: -(-count // _SORTED)].sort(1).values
+    at = [min(int(level * few.shape[1]), few.shape[1] - 1) for level in LEVELS]
+    wide = kept.double()
+    lanes = torch.zeros(len(samples), -(-count // LANES) * LANES, dtype=torch.float64, device=samples.device)
+    torch.mul(wide, signs(count, seed, samples.device), out=lanes[:, :count])
+    figures = (
+        finite.sum(1),
+        wide.sum(1),
+        wide.square().sum(1),
+        *wide.aminmax(dim=1),
+        (samples == 0).sum(1),
+        samples.isnan().sum(1),
+        ((kept != 0) & (wide.abs() < tiny[:, None])).sum(1),
+    )
+    sketches = lanes.view(len(samples), -1, LANES).sum(1)
+    return torch.cat([torch.stack([each.double() for each in figures], 1), few[:, at].double(), sketches], 1)
+
+
+_TOGETHER = 1 << 20
+"""Values of samples that are measured at a time."""
 
 
 def read_all(pending: list[Pending]) -> list[dict[str, Any]]:
-    """Read statistics with one copy for each device."""
-    places: dict[torch.device, list[int]] = {}
+    """Measure the samples of one device, length and type together, and read them with one copy."""
+    alike: dict[Any, list[int]] = {}
     for number, each in enumerate(pending):
-        if each.vector is not None:
-            places.setdefault(each.vector.device, []).append(number)
-    vectors: list[torch.Tensor | None] = [None] * len(pending)
-    for numbers in places.values():
-        stacked = torch.stack([pending[n].vector for n in numbers]).cpu()  # pyright: ignore[reportArgumentType]
-        for row, number in enumerate(numbers):
-            vectors[number] = stacked[row]
-    return [each.read(vector) for each, vector in zip(pending, vectors)]
+        if each.sample is not None:
+            alike.setdefault((each.sample.device, each.sketched, each.sample.dtype, each.seed), []).append(number)
+    vectors: list[list[float] | None] = [None] * len(pending)
+    for (device, count, _, seed), numbers in alike.items():
+        step = max(1, _TOGETHER // count)
+        for start in range(0, len(numbers), step):
+            some = numbers[start : start + step]
+            samples = torch.stack([pending[n].sample for n in some])  # pyright: ignore[reportArgumentType]
+            tiny = torch.tensor([pending[n].tiny for n in some], dtype=torch.float64, device=device)
+            for number, row in zip(some, _measured(samples, tiny, seed).tolist()):
+                vectors[number] = row
+    wholes = [None if each.whole is None else each.whole.tolist() for each in pending]
+    return [each.read(vector, whole) for each, vector, whole in zip(pending, vectors, wholes)]

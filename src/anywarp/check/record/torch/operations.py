@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+import weakref
 from typing import Any
 
 import torch
@@ -64,6 +64,27 @@ def of_module(module: nn.Module, args: Any, out: Any) -> dict[str, Any]:
     """Return the operation of a module that was called, ready for JSON."""
     given = next((t for _, t in tensors_in(args) if t.is_floating_point()), None)
     made = next((t for _, t in tensors_in(out)), None)
+    key = _key(module, given, made)
+    if key is not None and key in (known := _known.setdefault(module, {})):
+        return known[key]
+    operation = _found(module, given, made)
+    if key is not None:
+        _known[module][key] = operation
+    return operation
+
+
+_known: weakref.WeakKeyDictionary[nn.Module, dict[Any, dict[str, Any]]] = weakref.WeakKeyDictionary()
+"""Operations of modules, by what they depend on; asking torch for all of it at each call costs more than recording the call."""
+
+
+def _key(module: nn.Module, given: torch.Tensor | None, made: torch.Tensor | None) -> Any:
+    """Return what an operation depends on beside the module; None where that is not known to be all (autocast, TF32)."""
+    if given is None or made is None or given.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
+        return None
+    return given.dtype, given.shape, made.dtype, made.shape, module.training
+
+
+def _found(module: nn.Module, given: torch.Tensor | None, made: torch.Tensor | None) -> dict[str, Any]:
     output = name_of(made.dtype) if made is not None else "float32"
     kind, reduction, function = _kind(module, given)
     operands = _operands(module, given, kind)
@@ -75,9 +96,9 @@ def of_module(module: nn.Module, args: Any, out: Any) -> dict[str, Any]:
         output,
         function,
         _heads(module, made),
-        _depth(module) if kind == "composite" else 1,
+        _composed(module)[1] if kind == "composite" else 1,
     )
-    return asdict(found)
+    return dict(vars(found))  # asdict copies, which costs more than all else here
 
 
 def of_attention(query: torch.Tensor, key: torch.Tensor) -> dict[str, Any]:
@@ -85,7 +106,7 @@ def of_attention(query: torch.Tensor, key: torch.Tensor) -> dict[str, Any]:
     operands = _as_multiplied(query)
     accumulator = "float64" if operands == "float64" else "float32"
     # No heads: they are an axis of their own in the result.
-    return asdict(Operation("attention", max(int(key.shape[-2]), 1), operands, accumulator, name_of(query.dtype)))
+    return vars(Operation("attention", max(int(key.shape[-2]), 1), operands, accumulator, name_of(query.dtype)))
 
 
 def _kind(module: nn.Module, given: torch.Tensor | None) -> tuple[str, int, str]:
@@ -109,7 +130,7 @@ def _kind(module: nn.Module, given: torch.Tensor | None) -> tuple[str, int, str]
             return "pointwise", 1, function
     if type(module).__name__ in _NAMED_POINTWISE:
         return "pointwise", 1, _NAMED_POINTWISE[type(module).__name__]
-    return ("composite", _longest_sum(module), "") if any(True for _ in module.children()) else ("unknown", 1, "")
+    return ("composite", _composed(module)[0], "") if any(True for _ in module.children()) else ("unknown", 1, "")
 
 
 def _norm(module: nn.Module, given: torch.Tensor | None) -> tuple[str, int, str]:
@@ -159,14 +180,17 @@ def _heads(module: nn.Module, made: torch.Tensor | None) -> int:
     return 0
 
 
-def _longest_sum(module: nn.Module) -> int:
-    found = 1
-    for each in module.modules():
-        if is_linear(each) or is_convolution(each):
-            found = max(found, each.weight[0].numel())  # pyright: ignore[reportArgumentType, reportIndexIssue]
-    return found
+_of_composites: weakref.WeakKeyDictionary[nn.Module, tuple[int, int]] = weakref.WeakKeyDictionary()
 
 
-def _depth(module: nn.Module) -> int:
-    """Return how many operations follow each other at most: the leaves, since nobody knows which of them run side by side."""
-    return max(sum(1 for each in module.modules() if next(each.children(), None) is None), 1)
+def _composed(module: nn.Module) -> tuple[int, int]:
+    """Return the longest sum in a module, and how many operations follow each other at most: the leaves, since nobody knows which of them run side by side.
+
+    Looked up once: whoever puts other modules into one later gets the tolerance of the first.
+    """
+    if module not in _of_composites:
+        each = list(module.modules())
+        sums = (m.weight[0].numel() for m in each if is_linear(m) or is_convolution(m))  # pyright: ignore[reportArgumentType, reportIndexIssue]
+        leaves = sum(1 for m in each if next(m.children(), None) is None)
+        _of_composites[module] = max([1, *sums]), max(leaves, 1)  # pyright: ignore[reportArgumentType]
+    return _of_composites[module]

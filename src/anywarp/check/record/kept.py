@@ -24,10 +24,11 @@ class Readable(Protocol):
 def array(bundle: Readable, entry: Entry) -> Array:
     """Return an entry's values; AnywarpError (V002, V003) where the recording is damaged."""
     content = bundle.read(entry)
-    return np.reshape(_flat(content, entry.dtype), entry.shape)
+    return np.reshape(flat(content, entry.dtype), entry.shape)
 
 
-def _flat(content: memoryview, dtype: str) -> Array:
+def flat(content: memoryview, dtype: str) -> Array:
+    """Return the values in the bytes of a dtype, in one dimension."""
     if dtype == "bfloat16":
         bits: Array = np.frombuffer(content, np.uint16).astype(np.uint32) << 16
         return np.frombuffer(bits.tobytes(), np.float32)
