@@ -119,6 +119,38 @@ def build_file(text):
     return text.replace("FetchContent_MakeAvailable(googletest ", "FetchContent_MakeAvailable(")
 
 
+PROCESSOR = "lib/rocjitsu/src/rocjitsu/vm/amdgpu/command_processor"
+AGAIN = "engine()->schedule_event_now(&doorbell_event_);"
+POLLED = "    if (scan_doorbells())\n      " + AGAIN
+OTHER_PACKETS = "      } else {\n        constexpr uint32_t SIG_OFF = 56;\n"
+BARRIER_VALUE = """        if (ext.amd_format == 2) {
+          const uint64_t signal = read_gpu_u64(pkt_addr + 8, queue.process_id);
+          const int64_t value = read_gpu_u64(pkt_addr + 16, queue.process_id), mask = read_gpu_u64(pkt_addr + 24, queue.process_id);
+          const uint32_t condition = uint32_t(read_gpu_u64(pkt_addr + 32, queue.process_id));
+          const int64_t now = signal ? int64_t(read_gpu_u64(signal + 8, queue.process_id)) & mask : 0;
+          if (signal && !(condition == 0 ? now == value : condition == 1 ? now != value : condition == 2 ? now < value : now >= value)) {
+            process_limit = read_idx;
+            waiting_.store(true);
+            break;
+          }
+        }
+"""
+
+
+def patient(path, text):
+    """Queues that wait are asked again by the thread that polls doorbells. They asked themselves, without end, holding the lock that this thread needs to see
+    the work that they wait for. Barriers for a value (hsa_ext_amd.h, hsa_amd_barrier_value_packet_t) wait, too: they were over at once."""
+    if path.endswith(".h"):
+        text = text.replace("#include <algorithm>\n", "#include <algorithm>\n#include <atomic>\n", 1)
+        return text.replace("  simdojo::Event doorbell_event_{", "  std::atomic<bool> waiting_{false};\n  simdojo::Event doorbell_event_{", 1)
+    before, polled, after = text.partition(POLLED)
+    head, other, rest = after.partition(OTHER_PACKETS)
+    if not polled or not other or AGAIN not in head or AGAIN not in rest:
+        raise SystemExit("the corrections no longer apply to " + path)
+    polled = "    if (waiting_.exchange(false) | scan_doorbells())\n      " + AGAIN
+    return before + polled + (head + other + BARRIER_VALUE + rest).replace(AGAIN, "waiting_.store(true);")
+
+
 COUNTS = pathlib.Path(__file__).with_name("counts.cpp")
 PLUGINS = "lib/rocjitsu/src/rocjitsu/vm/plugins/"
 INTERPOSER = "lib/rocjitsu/src/rocjitsu/kmd/linux/interposer.cpp"
@@ -146,6 +178,8 @@ def mended(path, text, kept):
             text = without(text, isa)
     if path == f"{AMDGPU}/shared/execute_shared.h":
         text = shared_functions(text)
+    if path in (PROCESSOR + ".cpp", PROCESSOR + ".h"):
+        text = patient(path, text)
     if path in (PLUGINS + "CMakeLists.txt", INTERPOSER):
         text = with_counts(path, text)
     if re.fullmatch(AMDGPU + r"/\w+/v?ds\.cpp", path):
@@ -175,6 +209,8 @@ def main(pristine, place, kept):
         *SWITCHES,
         PLUGINS + "CMakeLists.txt",
         INTERPOSER,
+        PROCESSOR + ".cpp",
+        PROCESSOR + ".h",
         *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept),
     ]
     if missing := [name for name in must if name not in changed]:
