@@ -9,6 +9,8 @@ import sys
 
 ISAS = "cdna1 cdna2 cdna3 cdna4 rdna1 rdna2 rdna3 rdna3_5 rdna4 gfx1250".split()
 AMDGPU = "lib/rocjitsu/src/rocjitsu/isa/arch/amdgpu"
+LOADER = "lib/rocjitsu/src/rocjitsu/config/config_loader.cpp"
+GLUE = AMDGPU + "/shared/simd_glue.h"
 SWITCHES = (
     "lib/rocjitsu/src/rocjitsu/isa/decoder.cpp",
     "lib/rocjitsu/src/rocjitsu/vm/amdgpu/compute_unit.cpp",
@@ -82,6 +84,29 @@ def shared_functions(text):
         "v_cvt_f64_f32_vop3",
         lambda old: LANES % converted("float", "double", "read_lane", "write_lane64", "uint64_t"),
     )
+
+
+def scalar_pairs(text):
+    """A scalar source of packed operations on f32 is a pair of registers, and OP_SEL chooses of them (CDNA3 ISA, 6.7): here the first stood for both."""
+    text = re.sub(
+        r"inst\.(src\d)\.encoding_value_ >= 256 && inst\.\1\.encoding_value_ <= 511",
+        r"(inst.\1.encoding_value_ < 124 || (inst.\1.encoding_value_ >= 256 && inst.\1.encoding_value_ <= 511))",
+        text,
+    )
+    splat = "  const util::native<float> b = util::broadcast<float>(op.read_scalar(wf));\n  return {b, b};\n"
+    pair = """  if (op.encoding_value_ < 124) {
+    const uint64_t pair = op.read_lane64(wf, 0);
+    return {util::broadcast<float>(uint32_t(pair)), util::broadcast<float>(uint32_t(pair >> 32))};
+  }
+"""
+    return text.replace(splat, pair + splat)
+
+
+def packed_ids(text):
+    """gfx90a and GFX11 on, too, have all three ids of a lane in one register (LLVM's user guide for AMDGPU, initial kernel execution state)."""
+    old = "bool packed = (arch == ROCJITSU_CODE_ARCH_CDNA3 ||"
+    others = " || ".join(f"arch == ROCJITSU_CODE_ARCH_{isa.upper()}" for isa in ("cdna2", "rdna3", "rdna3_5", "rdna4"))
+    return text.replace(old, f"bool packed = ({others} || arch == ROCJITSU_CODE_ARCH_CDNA3 ||")
 
 
 def silent_atomics(text):
@@ -178,6 +203,10 @@ def mended(path, text, kept):
             text = without(text, isa)
     if path == f"{AMDGPU}/shared/execute_shared.h":
         text = shared_functions(text)
+    if path in (f"{AMDGPU}/shared/execute_shared.h", GLUE):
+        text = scalar_pairs(text)
+    if path == LOADER:
+        text = packed_ids(text)
     if path in (PROCESSOR + ".cpp", PROCESSOR + ".h"):
         text = patient(path, text)
     if path in (PLUGINS + "CMakeLists.txt", INTERPOSER):
@@ -209,6 +238,8 @@ def main(pristine, place, kept):
         *SWITCHES,
         PLUGINS + "CMakeLists.txt",
         INTERPOSER,
+        GLUE,
+        LOADER,
         PROCESSOR + ".cpp",
         PROCESSOR + ".h",
         *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept),
