@@ -167,7 +167,11 @@ def patient(path, text):
     the work that they wait for. Barriers for a value (hsa_ext_amd.h, hsa_amd_barrier_value_packet_t) wait, too: they were over at once."""
     if path.endswith(".h"):
         text = text.replace("#include <algorithm>\n", "#include <algorithm>\n#include <atomic>\n", 1)
-        return text.replace("  simdojo::Event doorbell_event_{", "  std::atomic<bool> waiting_{false};\n  simdojo::Event doorbell_event_{", 1)
+        return text.replace(
+            "  simdojo::Event doorbell_event_{",
+            "  std::atomic<bool> waiting_{false};\n  simdojo::Event doorbell_event_{",
+            1,
+        )
     before, polled, after = text.partition(POLLED)
     head, other, rest = after.partition(OTHER_PACKETS)
     if not polled or not other or AGAIN not in head or AGAIN not in rest:

@@ -51,7 +51,10 @@ def inside(name: str) -> None:
     runner, arrays = Cuda(), work.make()
     state = runner.prepare(work, arrays)
     runner.launch(state, work)
-    print(json.dumps({"groups": work.grid[0] * work.grid[1], **amd_counts.judged(work, arrays, runner.fetch(state))}), flush=True)
+    print(
+        json.dumps({"groups": work.grid[0] * work.grid[1], **amd_counts.judged(work, arrays, runner.fetch(state))}),
+        flush=True,
+    )
 
 
 def seen(name: str, card: str, limit: float = LIMIT) -> Seen:
@@ -66,9 +69,7 @@ def seen(name: str, card: str, limit: float = LIMIT) -> Seen:
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Seen(False, f"more than {limit:.0f} s", {}, ())
-        counted = [
-            json.loads(line) for path in Path(folder).glob("counts*") for line in path.read_text().splitlines()
-        ]
+        counted = [json.loads(line) for path in Path(folder).glob("counts*") for line in path.read_text().splitlines()]
         races = [path.read_text(errors="replace") for path in Path(folder).glob("race*")]
     found = re.findall(r"^RACE .*?^END_RACE", "\n".join(races), re.M | re.S)
     words = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

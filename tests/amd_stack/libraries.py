@@ -230,6 +230,10 @@ CASES: dict[str, Callable[[], None]] = {
 }
 
 
+CARDS = {name: ("gfx1100", "gfx942") for name in CASES}
+"""Cards to ask, the first that the emulator has: Debian builds kernels for gfx1100, and fewer for gfx942."""
+
+
 def main(name: str) -> None:
     """Run a case and print what it found."""
     global driver
