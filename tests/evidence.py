@@ -9,7 +9,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 PARTS = {
-    "code for kernels": ("compiler/amdgpu/test_*.py", "emulator/test_*.py", "semantics/test_*.py", "amd_stack/test_kernels.py"),
+    "code for kernels": (
+        "compiler/amdgpu/test_*.py",
+        "emulator/test_*.py",
+        "semantics/test_*.py",
+        "amd_stack/test_kernels.py",
+    ),
     "driver: memory, streams, graphs, launches": ("native/hip/test_*.py",),
     "libraries (cuBLAS to NCCL, NVML, NVTX)": ("native/rocm/test_*.py", "native/test_rocm_*.py"),
     "whole CUDA programs": ("amd_stack/test_programs.py", "native/hip/test_programs.py"),

@@ -230,7 +230,7 @@ CASES: dict[str, Callable[[], None]] = {
 }
 
 
-CARDS = {name: ("gfx1100", "gfx942") for name in CASES}
+CARDS = dict.fromkeys(CASES, ("gfx1100", "gfx942"))
 """Cards to ask, the first that the emulator has: Debian builds kernels for gfx1100, and fewer for gfx942."""
 
 
