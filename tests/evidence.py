@@ -16,7 +16,11 @@ PARTS = {
         "amd_stack/test_kernels.py",
     ),
     "driver: memory, streams, graphs, launches": ("native/hip/test_*.py",),
-    "libraries (cuBLAS to NCCL, NVML, NVTX)": ("native/rocm/test_*.py", "native/test_rocm_*.py"),
+    "libraries (cuBLAS to NCCL, NVML, NVTX)": (
+        "native/rocm/test_*.py",
+        "native/test_rocm_*.py",
+        "amd_stack/test_libraries.py",
+    ),
     "whole CUDA programs": ("amd_stack/test_programs.py", "native/hip/test_programs.py"),
     "translated sources": ("migrate/translate/test_*.py", "amd_stack/test_translated.py"),
     "PyTorch and its neighbours for ROCm": ("frameworks/torch/test_rocm*.py",),
