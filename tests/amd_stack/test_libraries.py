@@ -16,7 +16,6 @@ OPEN = {
     "cufft": "rocFFT's kernels need V_TRIG_PREOP_F64, which the emulator has not",
     "curand": "did not end within 100 s on gfx1100",
     "cudnn": "Debian's MIOpen starts a clang by the path where it was built itself",
-    "cublaslt": "Debian's hipBLASLt has no kernels for gfx942",
     "nccl": "Debian's RCCL wants HIP 5",
 }
 """What cannot be seen here, and why."""
