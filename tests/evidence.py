@@ -9,9 +9,18 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 PARTS = {
-    "code for kernels": ("compiler/amdgpu/test_*.py", "emulator/test_*.py", "semantics/test_*.py"),
+    "code for kernels": (
+        "compiler/amdgpu/test_*.py",
+        "emulator/test_*.py",
+        "semantics/test_*.py",
+        "amd_stack/test_kernels.py",
+    ),
     "driver: memory, streams, graphs, launches": ("native/hip/test_*.py",),
-    "libraries (cuBLAS to NCCL, NVML, NVTX)": ("native/rocm/test_*.py", "native/test_rocm_*.py"),
+    "libraries (cuBLAS to NCCL, NVML, NVTX)": (
+        "native/rocm/test_*.py",
+        "native/test_rocm_*.py",
+        "amd_stack/test_libraries.py",
+    ),
     "whole CUDA programs": ("amd_stack/test_programs.py", "native/hip/test_programs.py"),
     "translated sources": ("migrate/translate/test_*.py", "amd_stack/test_translated.py"),
     "PyTorch and its neighbours for ROCm": ("frameworks/torch/test_rocm*.py",),

@@ -9,6 +9,8 @@ import sys
 
 ISAS = "cdna1 cdna2 cdna3 cdna4 rdna1 rdna2 rdna3 rdna3_5 rdna4 gfx1250".split()
 AMDGPU = "lib/rocjitsu/src/rocjitsu/isa/arch/amdgpu"
+LOADER = "lib/rocjitsu/src/rocjitsu/config/config_loader.cpp"
+GLUE = AMDGPU + "/shared/simd_glue.h"
 SWITCHES = (
     "lib/rocjitsu/src/rocjitsu/isa/decoder.cpp",
     "lib/rocjitsu/src/rocjitsu/vm/amdgpu/compute_unit.cpp",
@@ -84,6 +86,29 @@ def shared_functions(text):
     )
 
 
+def scalar_pairs(text):
+    """A scalar source of packed operations on f32 is a pair of registers, and OP_SEL chooses of them (CDNA3 ISA, 6.7): here the first stood for both."""
+    text = re.sub(
+        r"inst\.(src\d)\.encoding_value_ >= 256 && inst\.\1\.encoding_value_ <= 511",
+        r"(inst.\1.encoding_value_ < 124 || (inst.\1.encoding_value_ >= 256 && inst.\1.encoding_value_ <= 511))",
+        text,
+    )
+    splat = "  const util::native<float> b = util::broadcast<float>(op.read_scalar(wf));\n  return {b, b};\n"
+    pair = """  if (op.encoding_value_ < 124) {
+    const uint64_t pair = op.read_lane64(wf, 0);
+    return {util::broadcast<float>(uint32_t(pair)), util::broadcast<float>(uint32_t(pair >> 32))};
+  }
+"""
+    return text.replace(splat, pair + splat)
+
+
+def packed_ids(text):
+    """gfx90a and GFX11 on, too, have all three ids of a lane in one register (LLVM's user guide for AMDGPU, initial kernel execution state)."""
+    old = "bool packed = (arch == ROCJITSU_CODE_ARCH_CDNA3 ||"
+    others = " || ".join(f"arch == ROCJITSU_CODE_ARCH_{isa.upper()}" for isa in ("cdna2", "rdna3", "rdna3_5", "rdna4"))
+    return text.replace(old, f"bool packed = ({others} || arch == ROCJITSU_CODE_ARCH_CDNA3 ||")
+
+
 def silent_atomics(text):
     """Atomics on shared memory without RTN return nothing (CDNA3 ISA, 11.2): these wrote register 0."""
 
@@ -119,6 +144,42 @@ def build_file(text):
     return text.replace("FetchContent_MakeAvailable(googletest ", "FetchContent_MakeAvailable(")
 
 
+PROCESSOR = "lib/rocjitsu/src/rocjitsu/vm/amdgpu/command_processor"
+AGAIN = "engine()->schedule_event_now(&doorbell_event_);"
+POLLED = "    if (scan_doorbells())\n      " + AGAIN
+OTHER_PACKETS = "      } else {\n        constexpr uint32_t SIG_OFF = 56;\n"
+BARRIER_VALUE = """        if (ext.amd_format == 2) {
+          const uint64_t signal = read_gpu_u64(pkt_addr + 8, queue.process_id);
+          const int64_t value = read_gpu_u64(pkt_addr + 16, queue.process_id), mask = read_gpu_u64(pkt_addr + 24, queue.process_id);
+          const uint32_t condition = uint32_t(read_gpu_u64(pkt_addr + 32, queue.process_id));
+          const int64_t now = signal ? int64_t(read_gpu_u64(signal + 8, queue.process_id)) & mask : 0;
+          if (signal && !(condition == 0 ? now == value : condition == 1 ? now != value : condition == 2 ? now < value : now >= value)) {
+            process_limit = read_idx;
+            waiting_.store(true);
+            break;
+          }
+        }
+"""
+
+
+def patient(path, text):
+    """Queues that wait are asked again by the thread that polls doorbells. They asked themselves, without end, holding the lock that this thread needs to see
+    the work that they wait for. Barriers for a value (hsa_ext_amd.h, hsa_amd_barrier_value_packet_t) wait, too: they were over at once."""
+    if path.endswith(".h"):
+        text = text.replace("#include <algorithm>\n", "#include <algorithm>\n#include <atomic>\n", 1)
+        return text.replace(
+            "  simdojo::Event doorbell_event_{",
+            "  std::atomic<bool> waiting_{false};\n  simdojo::Event doorbell_event_{",
+            1,
+        )
+    before, polled, after = text.partition(POLLED)
+    head, other, rest = after.partition(OTHER_PACKETS)
+    if not polled or not other or AGAIN not in head or AGAIN not in rest:
+        raise SystemExit("the corrections no longer apply to " + path)
+    polled = "    if (waiting_.exchange(false) | scan_doorbells())\n      " + AGAIN
+    return before + polled + (head + other + BARRIER_VALUE + rest).replace(AGAIN, "waiting_.store(true);")
+
+
 COUNTS = pathlib.Path(__file__).with_name("counts.cpp")
 PLUGINS = "lib/rocjitsu/src/rocjitsu/vm/plugins/"
 INTERPOSER = "lib/rocjitsu/src/rocjitsu/kmd/linux/interposer.cpp"
@@ -146,6 +207,12 @@ def mended(path, text, kept):
             text = without(text, isa)
     if path == f"{AMDGPU}/shared/execute_shared.h":
         text = shared_functions(text)
+    if path in (f"{AMDGPU}/shared/execute_shared.h", GLUE):
+        text = scalar_pairs(text)
+    if path == LOADER:
+        text = packed_ids(text)
+    if path in (PROCESSOR + ".cpp", PROCESSOR + ".h"):
+        text = patient(path, text)
     if path in (PLUGINS + "CMakeLists.txt", INTERPOSER):
         text = with_counts(path, text)
     if re.fullmatch(AMDGPU + r"/\w+/v?ds\.cpp", path):
@@ -175,6 +242,10 @@ def main(pristine, place, kept):
         *SWITCHES,
         PLUGINS + "CMakeLists.txt",
         INTERPOSER,
+        GLUE,
+        LOADER,
+        PROCESSOR + ".cpp",
+        PROCESSOR + ".h",
         *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept),
     ]
     if missing := [name for name in must if name not in changed]:

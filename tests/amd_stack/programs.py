@@ -56,7 +56,11 @@ def outcome(program: examples.Program, target: Path, card: str, limit: float = L
 
 def reason(words: str, code: int) -> str:
     """Return the line of a program's words that says most about why it failed."""
-    lines = [re.sub(r"^.*?(anywarp: |examples/cuda/)", "", line) for line in words.splitlines() if line.strip()]
+    own = re.compile(
+        r"Resource leak detected|\[rj warn\]|" + re.escape(f"{stack.PLACE}/run: ")
+    )  # the stack's, not the program's
+    lines = [line for line in words.splitlines() if line.strip() and not own.search(line)]
+    lines = [re.sub(r"^.*?(anywarp: |examples/cuda/|/sources/)", "", line) for line in lines]
     telling = [line for line in lines if re.search(r"not supported|error\[|CUDA_ERROR|cudaError|Error", line)]
     return f"{(telling or lines or ['nothing said'])[-1][:150]} (exit code {code})"
 

@@ -19,8 +19,6 @@ FEW = ("vector_add", "reduction", "device_printf", "grid_sync")
 
 WRONG = {
     "graph_conditional": "HIP's graphs have no conditional nodes",
-    "graph_capture": "two streams and events hang in plain HIP over this emulator, too",
-    "async_streams": "does not end: two streams and events, as graph_capture",
     "ipc": "each process has an emulator of its own, and with it a list of shared memory of its own (read in simulated_kfd.cpp)",
     "virtual_memory": "the emulator has no DRM_AMDGPU_GEM_VA, by which ROCr maps (read in interposer.cpp)",
 }

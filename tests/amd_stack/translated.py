@@ -63,6 +63,8 @@ def build(program: examples.Program, tree: Path, made: Path, card: str, target: 
 
     libraries = [LIBRARIES.get(option, option) for option in program.options if option.startswith("-l")]
     options = ["-fgpu-rdc"] if {"-dc", "-rdc=true", "--relocatable-device-code=true"} & set(program.options) else []
+    if {"per-thread", "-default-stream=per-thread", "--default-stream=per-thread"} & set(program.options):
+        options.append("-fgpu-default-stream=per-thread")
     linked = [f"-L{stack.PLACE}/debian/usr/lib/x86_64-linux-gnu", "-lamdhip64", *libraries, "-ldl", "-lpthread"]
     for library in program.libraries:
         command = [

@@ -666,12 +666,163 @@ def peers():
     return found
 
 
+class Box(ctypes.Structure):
+    """What hipMemcpy3D takes (hipMemcpy3DParms)."""
+
+    _fields_ = [(side + name, kind) for side in ("source_", "target_") for name, kind in (
+        ("array", c_void_p), ("x", c_size_t), ("y", c_size_t), ("z", c_size_t), ("address", c_void_p), ("pitch", c_size_t),
+        ("width", c_size_t), ("height", c_size_t),
+    )] + [("width", c_size_t), ("height", c_size_t), ("depth", c_size_t), ("kind", c_int)]  # fmt: skip
+
+
+def boxes():
+    """Copies of parts of volumes, by which arrays and textures are filled and read."""
+    size = 4 * 8 * 6 * 5
+    source = (c_uint * (8 * 6 * 5))(*range(100, 340))
+    device, back, a = zeroed(size), (c_uint * 24)(), stream()
+
+    def copied(target, kind=4, **more):
+        box = Box(source_address=ctypes.addressof(source), source_pitch=32, source_width=32, source_height=6)
+        box.target_address, box.target_pitch, box.target_width, box.target_height = target.value, 32, 32, 6
+        box.width, box.height, box.depth, box.kind = 32, 6, 5, kind
+        for name, value in more.items():
+            setattr(box, name, value)
+        return [hip.hipMemcpy3DAsync(byref(box), a), hip.hipStreamSynchronize(a)]
+
+    def read():
+        box = Box(
+            source_address=device.value,
+            source_x=8,
+            source_y=1,
+            source_z=2,
+            source_pitch=32,
+            source_width=32,
+            source_height=6,
+        )
+        box.target_address, box.target_pitch, box.target_width, box.target_height = ctypes.addressof(back), 16, 16, 3
+        box.width, box.height, box.depth, box.kind = 16, 3, 2, 4
+        return [hip.hipMemcpy3DAsync(byref(box), a), hip.hipStreamSynchronize(a), list(back)[::5]]
+
+    return {
+        "whole": copied(device),
+        "a part": read(),
+        "nothing": copied(device, depth=0),
+        "a pitch less than the width": copied(device, target_pitch=16)[0],
+        "to null": copied(c_void_p(None))[0],
+        "no place": hip.hipMemcpy3DAsync(None, a),
+        "the wrong kind": copied(device, kind=9)[0],
+    }
+
+
+class PoolProperties(ctypes.Structure):
+    """What hipMemPoolCreate takes (hipMemPoolProps)."""
+
+    _fields_ = [
+        ("kind", c_int), ("handles", c_int), ("place", c_int), ("device", c_int), ("security", c_void_p), ("most", c_size_t),
+        ("reserved", c_char * 56),
+    ]  # fmt: skip
+
+
+def pool_of(**more):
+    """Return what the creation of a pool answers, and the pool."""
+    properties, pool = PoolProperties(kind=1, place=1, device=0), c_void_p()
+    for name, value in more.items():
+        setattr(properties, name, value)
+    return hip.hipMemPoolCreate(byref(pool), byref(properties)), pool
+
+
+def attribute_of(pool, number):
+    value = c_uint64(0)
+    return [hip.hipMemPoolGetAttribute(pool, c_int(number), byref(value)), value.value]
+
+
+def made_pools():
+    """Pools of a program's own."""
+    a, (code, pool), place, other, now = stream(), pool_of(), c_void_p(), c_void_p(), c_void_p()
+    found = {
+        "create": code,
+        "no place": hip.hipMemPoolCreate(None, byref(PoolProperties(kind=1, place=1))),
+        "no properties": hip.hipMemPoolCreate(byref(c_void_p()), None),
+        "no such kind": pool_of(kind=7)[0],
+        "no such device": pool_of(device=7)[0],
+        "reuse": [attribute_of(pool, n) for n in (1, 2, 3)],
+    }
+    found["allocate"] = [hip.hipMallocFromPoolAsync(byref(place), c_size_t(4096), pool, a), bool(place.value)]
+    found["used"] = attribute_of(pool, 7)
+    found["the most used"] = attribute_of(pool, 8)
+    found["freed"] = [
+        hip.hipFreeAsync(place, a),
+        hip.hipStreamSynchronize(a),
+        attribute_of(pool, 7),
+        attribute_of(pool, 8),
+    ]
+    found["set the most"] = [hip.hipMemPoolSetAttribute(pool, c_int(8), byref(c_uint64(n))) for n in (0, 5)]
+    found["set what is used"] = hip.hipMemPoolSetAttribute(pool, c_int(7), byref(c_uint64(0)))
+    found["threshold"] = [hip.hipMemPoolSetAttribute(pool, c_int(4), byref(c_uint64(1 << 20))), attribute_of(pool, 4)]
+    found["set null"] = hip.hipMemPoolSetAttribute(pool, c_int(4), None)
+    found["in use"] = [
+        hip.hipDeviceSetMemPool(c_int(0), pool), hip.hipDeviceGetMemPool(byref(now), c_int(0)), now.value == pool.value
+    ]  # fmt: skip
+    found["no such pool"] = hip.hipDeviceSetMemPool(c_int(0), None)
+    found["from it"] = [hip.hipMallocAsync(byref(other), c_size_t(512), a), attribute_of(pool, 7)]
+    found["freed at once"] = [hip.hipFree(other), attribute_of(pool, 7)]
+    found["destroy"] = hip.hipMemPoolDestroy(pool)
+    default = made("hipDeviceGetDefaultMemPool", c_int(0))
+    found["then"] = [hip.hipDeviceGetMemPool(byref(now), c_int(0)), now.value == default.value]
+    found["null"] = hip.hipMallocFromPoolAsync(byref(place), c_size_t(8), None, a)
+    return found
+
+
+def accesses():
+    """Which devices reach a pool's memory."""
+    _, pool = pool_of()
+
+    def of(device):
+        flags = c_int(-1)
+        return [hip.hipMemPoolGetAccess(byref(flags), pool, (c_int * 2)(1, device)), flags.value]
+
+    found = {"before": [of(0), of(1)]}
+    found["grant"] = [hip.hipMemPoolSetAccess(pool, (c_int * 3)(1, 1, 3), c_size_t(1)), of(1)]
+    found["take"] = [hip.hipMemPoolSetAccess(pool, (c_int * 3)(1, 1, 0), c_size_t(1)), of(1)]
+    found["take its own"] = hip.hipMemPoolSetAccess(pool, (c_int * 3)(1, 0, 0), c_size_t(1))
+    found["no such device"] = hip.hipMemPoolSetAccess(pool, (c_int * 3)(1, 7, 3), c_size_t(1))
+    return found
+
+
+def peer_copies():
+    """Copies from one device to another, in streams, and a kernel that writes the other's memory."""
+    here, value = zeroed(1024, 5), c_int(-1)
+    hip.hipSetDevice(1)
+    there, b = zeroed(1024), stream()
+    hip.hipSetDevice(0)
+    a, done, kernel = stream(), event(), function()
+    found = {
+        "attributes": [
+            [hip.hipDeviceGetP2PAttribute(byref(value), c_int(n), c_int(0), c_int(1)), value.value] for n in (1, 2, 3)
+        ],
+        "of itself": hip.hipDeviceGetP2PAttribute(byref(value), c_int(1), c_int(0), c_int(0)),
+        "no such attribute": hip.hipDeviceGetP2PAttribute(byref(value), c_int(99), c_int(0), c_int(1)),
+    }
+    found["copy"] = [
+        hip.hipMemcpyPeerAsync(there, c_int(1), here, c_int(0), c_size_t(512), a), hip.hipStreamSynchronize(a), words(there, 129)[127:]
+    ]  # fmt: skip
+    found["too much"] = hip.hipMemcpyPeerAsync(there, c_int(1), here, c_int(0), c_size_t(1025), a)
+    found["no such device"] = hip.hipMemcpyPeerAsync(there, c_int(7), here, c_int(0), c_size_t(8), a)
+    found["without kinds"] = [hip.hipMemcpyDtoDAsync(there, here, c_size_t(1024), a), hip.hipStreamSynchronize(a)]
+    hip.hipDeviceEnablePeerAccess(c_int(1), c_uint(0))
+    found["write there"] = [launched(a, kernel, there, 9, 200), hip.hipEventRecord(done, a)]
+    hip.hipSetDevice(1)
+    found["wait there"] = [hip.hipStreamWaitEvent(b, done, c_uint(0)), hip.hipStreamSynchronize(b)]
+    found["values"] = words(there, 201)[::100]
+    return found
+
+
 def without_values(answers):
     """Return answers without what kernels wrote."""
     return {name: each for name, each in answers.items() if not name.startswith("values")}
 
 
-TWO_DEVICES = {"peers"}
+TWO_DEVICES = {"peers", "peer_copies", "accesses"}
 NO_CASES = {
     "made",
     "room",
@@ -689,6 +840,10 @@ NO_CASES = {
     "main",
     "zeroed",
     "without_values",
+    "pool_of",
+    "attribute_of",
+    "Box",
+    "PoolProperties",
 }
 CASES = {
     name: each

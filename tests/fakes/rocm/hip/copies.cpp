@@ -230,7 +230,9 @@ static hipError_t copy_of(const T* parameters, hipStream_t stream, bool wait) {
   if (!parameters) return done(hipErrorInvalidValue);
   Shape shape;
   if (hipError_t bad = shape_of(*parameters, &shape)) return done(bad);
-  return copy(shape, hipMemcpyDefault, stream, wait);
+  hipMemcpyKind kind = hipMemcpyDefault;
+  if constexpr (requires { parameters->kind; }) kind = parameters->kind;
+  return copy(shape, kind, stream, wait);
 }
 
 static Fill filling(void* to, uint32_t value, unsigned element, size_t width, size_t height = 1,

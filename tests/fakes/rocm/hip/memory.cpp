@@ -245,7 +245,10 @@ static hipError_t free_memory(void* address, bool host) {
   // Freeing waits for the work that may use it.
   for (const WorkRef& each : pending()) finish(each);
   Lock lock = lock_world();
-  if (it->alive) release(it);
+  if (it->alive) {
+    returned(it);
+    release(it);
+  }
   return done(hipSuccess);
 }
 

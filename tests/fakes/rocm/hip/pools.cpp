@@ -10,13 +10,20 @@ using namespace fake;
   Lock lock = lock_world(); \
   if (ready_world() != hipSuccess) return done(ready_world())
 
+void fake::returned(Allocation* it) {
+  Pool* pool = it->pool;
+  if (!pool) return;
+  pool->used -= it->size;
+  if (pool->reserved > pool->threshold) pool->reserved = std::max(pool->used, pool->threshold);
+}
+
 HIP(hipMemPoolCreate)(hipMemPool_t* out, const hipMemPoolProps* properties) {
   NEED_DEVICES();
   if (!out || !properties || properties->allocType != hipMemAllocationTypePinned ||
       properties->location.type != hipMemLocationTypeDevice)
     return done(hipErrorInvalidValue);
   Device* it = device(properties->location.id);
-  if (!it) return done(hipErrorInvalidDevice);
+  if (!it) return done(hipErrorInvalidValue);
   auto* made = create<Pool>("pool");
   made->device = it;
   made->properties = *properties;
@@ -122,10 +129,11 @@ HIP(hipMemPoolSetAccess)(hipMemPool_t handle, const hipMemAccessDesc* all, size_
   auto* pool = find<Pool>(handle, "pool");
   if (!pool || (count && !all)) return done(hipErrorInvalidValue);
   for (size_t i = 0; i < count; ++i) {
-    if (all[i].location.type != hipMemLocationTypeDevice || !device(all[i].location.id))
-      return done(hipErrorInvalidValue);
-    if (all[i].location.id == pool->device->ordinal && all[i].flags == hipMemAccessFlagsProtNone)
-      return done(hipErrorInvalidValue);
+    if (all[i].location.type != hipMemLocationTypeDevice) return done(hipErrorInvalidValue);
+    // HIP 6.4.3 takes access from nobody
+    if (!device(all[i].location.id) || all[i].flags == hipMemAccessFlagsProtNone)
+      return done(hipErrorInvalidDevice);
+    pool->granted[all[i].location.id] = all[i].flags;
   }
   return done(hipSuccess);
 }
@@ -134,8 +142,10 @@ HIP(hipMemPoolGetAccess)(hipMemAccessFlags* out, hipMemPool_t handle, hipMemLoca
   auto* pool = find<Pool>(handle, "pool");
   if (!out || !pool || !where || where->type != hipMemLocationTypeDevice || !device(where->id))
     return done(hipErrorInvalidValue);
+  auto granted = pool->granted.find(where->id);
   *out = where->id == pool->device->ordinal ? hipMemAccessFlagsProtReadWrite
-                                            : hipMemAccessFlagsProtNone;
+         : granted == pool->granted.end()   ? hipMemAccessFlagsProtNone
+                                            : granted->second;
   return done(hipSuccess);
 }
 
@@ -183,11 +193,7 @@ HIP(hipFreeAsync)(void* address, hipStream_t handle) {
     work = submit(stream, "free", [it] {
       Lock again = lock_world();
       if (!it->alive) return fault("memory %p is freed twice", reinterpret_cast<void*>(it->base));
-      if (it->pool) {
-        it->pool->used -= it->size;
-        if (it->pool->reserved > it->pool->threshold)
-          it->pool->reserved = std::max(it->pool->used, it->pool->threshold);
-      }
+      returned(it);
       release(it);
     });
   }

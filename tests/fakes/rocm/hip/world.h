@@ -152,6 +152,7 @@ struct Pool : Object {
   uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
   uint64_t threshold = 0;
   int reuse[4] = {1, 1, 1, 1};
+  std::map<int, hipMemAccessFlags> granted;  // to other devices
   bool own = false;
 };
 
@@ -234,6 +235,8 @@ bool breaks_captures();       // one that no capture of the process outlives, of
 
 // Memory (memory.cpp).
 Allocation* containing(const void* address);
+// Memory of a pool comes back to it.
+void returned(Allocation* it);
 hipError_t allocate(size_t size, Memory memory, Device* device, unsigned flags, Pool* pool,
                     void** out);
 void release(Allocation* allocation);
