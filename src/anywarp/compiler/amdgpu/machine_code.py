@@ -78,7 +78,8 @@ def _optimised(text: str, cpu: str, features: str, kernel: str, quick: bool) -> 
     if needs_textures(text):
         link_textures(module, text)
     options = llvm.create_pipeline_tuning_options(speed_level=1 if quick else 3)
-    options.slp_vectorization = not quick  # pairs of f32 in one instruction (V_PK_FMA_F32 of gfx90a and later); off in LLVM unless asked for
+    # Pairs of f32 in one instruction (V_PK_FMA_F32 of gfx90a and later); off in LLVM unless asked for.
+    options.slp_vectorization = not quick
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return machine, module
