@@ -215,4 +215,5 @@ def test_two_products_of_float32_are_one_instruction_where_the_card_has_such():
       st.global.v2.f32 [%rd1], {%f5, %f6};"""
     paired = {"v_pk_fma_f32", "v_pk_mul_f32"}
     assert paired <= set(names(machine(module(body), "gfx942")))
-    assert not paired & set(names(machine(module(body), "gfx1100")))  # RDNA 3 has no such instructions (its ISA, chapter 16)
+    # RDNA 3 has no such instructions (its ISA, chapter 16).
+    assert not paired & set(names(machine(module(body), "gfx1100")))
