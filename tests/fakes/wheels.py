@@ -82,6 +82,12 @@ def torch(version, cuda=None, hip=None):
     }
 
 
+def installed(name, version, files, needs=()):
+    """Return what an installed package has in its folder of packages, by path."""
+    files = files or {f"{name.replace('-', '_')}/__init__.py": f"__version__ = {version!r}\n"}
+    return _files(name, version, files, needs)[1]
+
+
 class Environment:
     """A virtual environment without pip, with packages written into it file by file."""
 
@@ -93,8 +99,8 @@ class Environment:
 
     def install(self, name, version, files=None, needs=()):
         """Install a package as pip would, and return the folder of its metadata."""
-        files = files or {f"{name.replace('-', '_')}/__init__.py": f"__version__ = {version!r}\n"}
-        info, held = _files(name, version, files, needs)
+        held = installed(name, version, files, needs)
+        info = next(path for path in held if path.endswith("/METADATA")).partition("/")[0]
         for path, data in held.items():
             place = self.packages / path
             place.parent.mkdir(parents=True, exist_ok=True)

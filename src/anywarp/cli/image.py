@@ -8,8 +8,13 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from anywarp.deploy.env.installer import Name
+    from anywarp.runtime.overlay import Record
 
 _PATIENCE = 2.0
 
@@ -48,21 +53,57 @@ def command() -> None:
     help="How the layer is compressed.",
 )
 @click.option("--tag", default="", help="The name of the result in its index.")
+@click.option(
+    "--rocm-packages",
+    "packages",
+    is_flag=True,
+    help="With --device hip: install what answers the image's packages for CUDA on AMD GPUs, as `anywarp env make` does.",
+)
+@click.option(
+    "--rocm",
+    metavar="RELEASE",
+    default="",
+    help="Release of ROCm of these (default: the newest that has the same torch).",
+)
+@click.option(
+    "--installer",
+    "name",
+    type=click.Choice(["uv", "pip"]),
+    help="Who installs them (default: uv where it is, else pip).",
+)
+@click.option("--index-url", "index", metavar="URL", default="", help="Take them from this index only.")
+@click.option("--find-links", "links", metavar="PLACE", multiple=True, help="Look for them in this folder, too.")
+@click.option("--no-index", is_flag=True, help="Look for them nowhere but in --find-links.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def wrap(source: Path, output: Path, device: str, python: Path | None, compression: str, tag: str, style: str) -> int:
+def wrap(
+    source: Path, output: Path, device: str, python: Path | None, compression: str, tag: str,
+    packages: bool, rocm: str, name: Name | None, index: str, links: tuple[str, ...], no_index: bool, style: str,
+) -> int:  # fmt: skip
     """Write the image in LAYOUT, an OCI layout (a folder or an archive), with anywarp upon it to OUTPUT.
 
     What the image starts is started by `anywarp run --device DEVICE --`. Exit code 0: done; 2: could not do it, and nothing was written.
     """
+    from anywarp.deploy.env import installer
+    from anywarp.deploy.image import overlaid
     from anywarp.deploy.image.wrap import Choice, wrap
 
-    choice = Choice(device, python, "zstd" if compression == "zstd" else "gzip", tag)
+    if packages and device != "hip":
+        raise click.UsageError("--rocm-packages go with --device hip")
+    if not packages and (rocm or name or index or links or no_index):
+        raise click.UsageError("--rocm, --installer, --index-url, --find-links and --no-index go with --rocm-packages")
+    asked = None
+    if packages:
+        there = tuple(str(Path(one).resolve()) if Path(one).exists() else one for one in links)
+        asked = overlaid.Asked(rocm, installer.choose(name), installer.Sources(index, there, no_index))
+    choice = Choice(device, python, "zstd" if compression == "zstd" else "gzip", tag, asked)
     with _progress() as step:
         done = wrap(source, output, choice, step)
     if style == "json":
         wrapped = [
             {"platform": one.platform, "old": one.old, "new": one.new, "python": one.python, "entrypoint": one.entrypoint,
-             "layer": one.layer.digest, "layer_size": one.layer.size, "removed": one.removed}
+             "layer": one.layer.digest, "layer_size": one.layer.size, "removed": one.removed,
+             "rocm_packages": None if one.overlay is None else [f"{each.name}=={each.version}" for each in one.overlay.laid],
+             "without": None if one.overlay is None else [f"{each.name}=={each.version}" for each in one.overlay.without]}
             for one in done.wrapped
         ]  # fmt: skip
         print(json.dumps({"wrapped": wrapped, "kept": done.kept, "attestations_dropped": done.dropped}, indent=2))
@@ -75,11 +116,21 @@ def wrap(source: Path, output: Path, device: str, python: Path | None, compressi
         print(f"  starts with {json.dumps(one.entrypoint)}")
         for text in one.removed:
             print(f"  taken out: {text}")
+        for line in _overlaid(one.overlay):
+            print(f"  {line}")
     for platform in done.kept:
         print(f"{platform}: as it was")
     if done.dropped:
         print(f"{done.dropped} attestations were of the images before, and are left out")
     return 0
+
+
+def _overlaid(record: Record | None) -> list[str]:
+    if record is None:
+        return []
+    laid = ", ".join(f"{each.name} {each.version}" for each in record.laid)
+    lines = [f"packages for ROCm {record.rocm} beside /{record.prefix.strip('/')}: {laid}"]
+    return lines + [f"no counterpart: {each.name} {each.version}: {each.reason}" for each in record.without]
 
 
 @contextmanager

@@ -195,7 +195,7 @@ def _packages_for_rocm(program: str, base: dict[str, str]) -> None:
     prefix = overlay.environment_of(program, base.get("PATH", os.defpath))
     if prefix is None:
         return
-    record = overlay.read(overlay.place(settings.CACHE_DIR.get().absolute(), prefix))
+    record = overlay.find(settings.CACHE_DIR.get().absolute(), prefix)
     if record is None:
         return _no_overlay(prefix)
     if misfits := overlay.misfits(record):

@@ -20,9 +20,13 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 
 FORMAT = 1
 RECORD = "anywarp-overlay.json"
+IMAGE = Path("/opt/anywarp/overlays/environments")
+"""Where records lie in an image that `anywarp image wrap --rocm-packages` made; `site/sitecustomize.py` looks there, too."""
 LARGEST = 64 << 20
 """The most bytes of one file that is read whole."""
 
+_ROOT = 0
+"""Who may write to what root owns may do all else, too: an image's overlay is root's, whoever the container's user is."""
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?$")
 _LONG_LINE = re.compile(rb"#!/bin/sh\n'''exec' \"?([^\"\n]+?)\"? \"\$0\"")
 """How installers write a script's interpreter where its path is too long for the first line, or has spaces."""
@@ -90,6 +94,12 @@ def place(cache: Path, prefix: str) -> Path:
     return Path(f"{environments(cache)}{os.path.realpath(prefix)}") / RECORD
 
 
+def find(cache: Path, prefix: str) -> Record | None:
+    """Read the record of an environment, the user's own before that of the image; None where there is none. AnywarpError as `read`."""
+    own = read(place(cache, prefix))
+    return own if own is not None else read(Path(f"{IMAGE}{os.path.realpath(prefix)}") / RECORD)
+
+
 def read(path: Path) -> Record | None:
     """Read a record; None where there is none. AnywarpError (R032) for one that is damaged or that others may write to."""
     try:
@@ -100,7 +110,7 @@ def read(path: Path) -> Record | None:
         return None
     except OSError as error:
         raise _damaged(path, error.strerror or str(error)) from error
-    if status.st_uid != os.getuid() or status.st_mode & 0o022:
+    if status.st_uid not in (os.getuid(), _ROOT) or status.st_mode & 0o022:
         raise _damaged(path, "others may write to it")
     try:
         return _record(json.loads(data))
@@ -148,7 +158,7 @@ def misfits(record: Record) -> list[str]:
         status = folder.lstat()
     except OSError:
         return [f"its overlay {folder} is gone"]
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in (os.getuid(), _ROOT) or status.st_mode & 0o022:
         return [f"its overlay {folder} is not yours alone"]
     for one in record.replaced:
         now = digest(Path(one.place))

@@ -19,12 +19,16 @@ from anywarp.runtime.overlay import LARGEST
 
 @dataclass(frozen=True)
 class Distribution:
-    """An installed package: its name as indexes compare it, its version, the folder of its metadata, and what it needs (PEP 508)."""
+    """An installed package: its name as indexes compare it, its version, the folder of its metadata, and what it needs (PEP 508).
+
+    `listed`: its metadata alone are here, its files lie in an image, and whether they are whole is not asked.
+    """
 
     name: str
     version: str
     place: Path
     needs: tuple[str, ...]
+    listed: bool = False
 
     @cached_property
     def number(self) -> Version | None:
@@ -39,7 +43,7 @@ class Distribution:
 
         Commands and what else lies outside the folder of packages is left out: an overlay has none.
         """
-        for name, size in _files(self.place):
+        for name, size in () if self.listed else _files(self.place):
             try:
                 status = (self.place.parent / name).stat()
             except OSError:

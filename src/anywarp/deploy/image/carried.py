@@ -134,9 +134,9 @@ def _program(python: Interpreter) -> bytes:
 
 def _anywarp() -> Iterator[Entry]:
     libraries = settings.LIBRARY_DIR.get().resolve()
-    yield from _tree(_PACKAGE, f"{SITE}/anywarp")
+    yield from tree(_PACKAGE, f"{SITE}/anywarp")
     if not libraries.is_relative_to(_PACKAGE):
-        yield from _tree(libraries, f"{SITE}/anywarp/lib")
+        yield from tree(libraries, f"{SITE}/anywarp/lib")
     own = metadata.distribution("anywarp")
     folder = f"{SITE}/anywarp-{own.version}.dist-info"
     for name in ("METADATA", "entry_points.txt"):
@@ -144,7 +144,7 @@ def _anywarp() -> Iterator[Entry]:
             yield Entry(f"{folder}/{name}", text.encode())
 
 
-def _tree(root: Path, place: str) -> Iterator[Entry]:
+def tree(root: Path, place: str) -> Iterator[Entry]:
     """Yield the files below a folder; links that stay inside are links there, too."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
@@ -228,7 +228,7 @@ def _packages_for(version: Version) -> list[Entry]:
             help = "run this with that version of Python, or carry one with --python FOLDER"
             raise codes.problem(codes.NOT_INSTALLED, text, help)
         out: list[Entry] = []
-        for entry in _tree(Path(folder), SITE):
+        for entry in tree(Path(folder), SITE):
             path = PurePosixPath(entry.path).relative_to(SITE)
             if _is_kept(path):
                 content = entry.content.read_bytes() if isinstance(entry.content, Path) else entry.content
@@ -245,7 +245,7 @@ def _platforms() -> list[str]:
 
 
 def _python(folder: Path) -> Iterator[Entry]:
-    for entry in _tree(folder, PYTHON):
+    for entry in tree(folder, PYTHON):
         inside = entry.path.removeprefix(PYTHON + "/")
         if not _LEFT_OUT.search(inside) and not _OF_PYTHON_LEFT_OUT.search(inside):
             yield entry

@@ -34,6 +34,8 @@ _STDLIB = "/ctypes/__init__.py"
 """A part of the standard library that minimal packages of Python leave out."""
 _READ = ("libc.so.6", "libc-2.", "libstdc++.so.6")
 _LARGEST_READ = 32 << 20
+_METADATA = re.compile(r"(?:site|dist)-packages/(?:[^/]+\.dist-info/(?:METADATA|RECORD)|torch/version\.py)$")
+_MOST_METADATA = 512 << 20
 _LIBC = re.compile(rb"GNU C Library [^\n]{0,80}?release version (\d+)\.(\d+)")
 _CXX = re.compile(rb"GLIBCXX_(\d+)\.(\d+)\.(\d+)")
 _ERRORS = (tarfile.TarError, zlib.error, zstandard.ZstdError, EOFError, OSError, ValueError, OverflowError)
@@ -48,6 +50,8 @@ class Contents:
     links: dict[str, str] = field(default_factory=dict[str, str])
     files: dict[str, str] = field(default_factory=dict[str, str])
     """Interpreters and shared libraries; the value is what `_fact` found in their content."""
+    metadata: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """METADATA and RECORD of installed packages of Python, and what says for whose cards a torch is built, where these are asked for."""
 
     def resolve(self, path: str) -> str:
         """Return the path of what a path leads to, every link on the way followed; "" for a circle."""
@@ -96,21 +100,32 @@ class Contents:
         )
 
 
-def read(layout: Layout, layers: Sequence[Descriptor], diffs: Sequence[str], step: Callable[[int], None]) -> Contents:
+def read(
+    layout: Layout,
+    layers: Sequence[Descriptor],
+    diffs: Sequence[str],
+    step: Callable[[int], None],
+    packages: bool = False,
+) -> Contents:
     """Read the layers of an image, lowest first; each must have the digest, packed and unpacked, that the image says.
+
+    With `packages`, the metadata of packages of Python are kept.
 
     `step` is told how many bytes were read. AnywarpError (Y120) for a layer that is damaged, or larger than can be meant.
     """
     found = Contents()
     for layer, diff in zip(layers, diffs, strict=True):
-        _apply(found, layout, layer, diff, step)
+        _apply(found, layout, layer, diff, step, packages)
     return found
 
 
-def _apply(found: Contents, layout: Layout, layer: Descriptor, diff: str, step: Callable[[int], None]) -> None:
+def _apply(
+    found: Contents, layout: Layout, layer: Descriptor, diff: str, step: Callable[[int], None], packages: bool
+) -> None:
     """Lay one layer upon what the lower ones hold: first it takes away, then it puts down, whatever the order in its archive."""
     links: dict[str, str] = {}
     files: dict[str, str] = {}
+    metadata: dict[str, bytes] = {}
     others: set[str] = set()
     removed: set[str] = set()
     emptied: set[str] = set()
@@ -137,6 +152,8 @@ def _apply(found: Contents, layout: Layout, layer: Descriptor, diff: str, step: 
                         files[path] = files.get(target, found.files.get(target, ""))
                 elif info.isreg() and _matters(path):
                     files[path] = _fact(archive, info, name)
+                elif packages and info.isreg() and _METADATA.search(path):
+                    metadata[path] = _whole(archive, info, sum(map(len, metadata.values())), layer)
                 elif not info.isdir():
                     others.add(path)
                 elif path in found.links:
@@ -144,9 +161,10 @@ def _apply(found: Contents, layout: Layout, layer: Descriptor, diff: str, step: 
         plain.finish(diff)
     except _ERRORS as error:
         raise codes.damaged(f"the layer {layer.digest[:19]} is damaged: {shorten(str(error), 120)}") from error
-    _take_away(found, removed, emptied, {*links, *files, *others})
+    _take_away(found, removed, emptied, {*links, *files, *metadata, *others})
     found.links.update(links)
     found.files.update(files)
+    found.metadata.update(metadata)
 
 
 def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
@@ -157,7 +175,7 @@ def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 def _take_away(found: Contents, removed: set[str], emptied: set[str], replaced: set[str]) -> None:
     gone = removed | replaced
-    for held in (found.links, found.files):
+    for held in (found.links, found.files, found.metadata):
         for path in [path for path in held if _is_gone(path, gone, emptied)]:
             del held[path]
 
@@ -184,7 +202,18 @@ def _path(name: str, layer: Descriptor) -> str:
 
 def _matters(path: str) -> bool:
     name = path.rpartition("/")[2]
-    return _PYTHON.match(name) is not None or _LIBRARY.search(name) is not None or path.endswith(_STDLIB)
+    known = _PYTHON.match(name) is not None or _LIBRARY.search(name) is not None
+    return known or path.endswith(_STDLIB) or name == "pyvenv.cfg"
+
+
+def _whole(archive: tarfile.TarFile, info: tarfile.TarInfo, before: int, layer: Descriptor) -> bytes:
+    """Return the content of a small file; AnywarpError (Y120) where there is more of such than can be meant."""
+    if before + info.size > _MOST_METADATA:
+        raise codes.damaged(
+            f"the layer {layer.digest[:19]} has more than {_MOST_METADATA >> 20} MiB of packages' metadata"
+        )
+    file = archive.extractfile(info)
+    return file.read() if file is not None else b""
 
 
 def _fact(archive: tarfile.TarFile, info: tarfile.TarInfo, name: str) -> str:

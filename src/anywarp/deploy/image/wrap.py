@@ -8,17 +8,19 @@ from __future__ import annotations
 import copy
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 from anywarp import __version__
 from anywarp.catalogue.replacements import variable
-from anywarp.deploy.image import carried, codes, contents, layout, wants
+from anywarp.deploy.image import carried, codes, contents, layout, overlaid, wants
 from anywarp.deploy.image.entries import MOMENT_TEXT, Compression, Packed, pack
 from anywarp.deploy.image.layout import Descriptor, Json
 from anywarp.deploy.image.place import FOLDER, prefixed
+from anywarp.runtime.overlay import Record
 
 LABELS = "anywarp."
 _MOST_MANIFESTS, _MOST_LAYERS, _DEEPEST = 200, 500, 4
@@ -32,17 +34,20 @@ _OF = "vnd.docker.reference.digest"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How an image is wrapped: the device, a Python to carry (None: the image's own), how the layer is compressed, a name for the result."""
+    """How an image is wrapped: the device, a Python to carry (None: the image's own), how the layer is compressed, a name for the result,
+    and what is asked of packages for ROCm (None: none are laid in).
+    """
 
     device: str = "cpu"
     python: Path | None = None
     compression: Compression = "gzip"
     tag: str = ""
+    packages: overlaid.Asked | None = None
 
 
 @dataclass(slots=True)
 class Wrapped:
-    """What was done to one manifest: digests before and after, and what of the image's configuration changed."""
+    """What was done to one manifest: digests before and after, what of the image's configuration changed, and the packages for ROCm."""
 
     platform: str
     old: str
@@ -51,6 +56,7 @@ class Wrapped:
     entrypoint: list[str]
     layer: Packed
     removed: list[str] = field(default_factory=list[str])
+    overlay: Record | None = None
 
 
 @dataclass(slots=True)
@@ -69,7 +75,7 @@ def wrap(source: Path, out: Path, choice: Choice, step: Callable[[str, int], Non
     """
     work = _Work(choice, step)
     with layout.opened(source) as opened, layout.Writer(out) as writer:
-        work.layout, work.writer = opened, writer
+        work.layout, work.writer, work.beside = opened, writer, out.absolute().parent
         index = layout.document(opened, "index.json")
         new = work.index(index, 0)
         if not work.done.wrapped:
@@ -92,12 +98,13 @@ def _machine() -> str:
 class _Work:
     layout: layout.Layout
     writer: layout.Writer
+    beside: Path
 
     def __init__(self, choice: Choice, step: Callable[[str, int], None]) -> None:
         self._choice, self._step = choice, step
         self.done = Done()
         self._count = 0
-        self._layers: dict[carried.Interpreter, tuple[Packed, wants.Wants]] = {}
+        self._layers: dict[tuple[carried.Interpreter, str], tuple[Packed, wants.Wants, Record | None]] = {}
 
     def index(self, told: Json, depth: int) -> Json:
         """Return an index whose manifests for this kind of machine are wrapped; those of others are copied."""
@@ -154,10 +161,13 @@ class _Work:
         diffs = _strings(_map(told["rootfs"]).get("diff_ids"))
         if len(diffs) != len(layers):
             raise codes.damaged(f"the image has {len(layers)} layers, and its configuration {len(diffs)}")
-        image = contents.read(self.layout, layers, diffs, lambda count: self._step("reading the image", count))
+        asked = self._choice.packages
+        image = contents.read(
+            self.layout, layers, diffs, lambda count: self._step("reading the image", count), asked is not None
+        )
         environment = _strings(_map(told.get("config")).get("Env"))
         python = carried.relocatable(self._choice.python) if self._choice.python else _python_of(image, environment)
-        packed = self._layer(python, image)
+        packed, record = self._layer(python, image, environment, old.digest if asked is not None else "")
         for one in layers:
             self.writer.copy(self.layout, one)
         new_config, wrapped = _configured(told, self._choice, python, packed, old.digest)
@@ -168,15 +178,20 @@ class _Work:
         new["annotations"] = {**_map(manifest.get("annotations")), "org.opencontainers.image.base.digest": old.digest}
         entry = self._written(old, new)
         entry.pop("data", None)
-        self.done.wrapped.append(replace(wrapped, new=str(entry["digest"])))
+        self.done.wrapped.append(replace(wrapped, new=str(entry["digest"]), overlay=record))
         return entry
 
-    def _layer(self, python: carried.Interpreter, image: contents.Contents) -> Packed:
-        if python not in self._layers:
+    def _layer(
+        self, python: carried.Interpreter, image: contents.Contents, environment: list[str], of: str
+    ) -> tuple[Packed, Record | None]:
+        """Return the layer for a Python, and for one image where it has packages that go by the image's own."""
+        key = (python, of)
+        if key not in self._layers:
             entries = carried.entries(python)
             asked = wants.of(entries)
             wants.check(asked, image)
-            with self.writer.scratch() as path:
+            with self._packages(image, environment) as laid, self.writer.scratch() as path:
+                entries += laid.entries if laid is not None else []
                 try:
                     packed = pack(
                         entries, path, self._choice.compression, lambda count: self._step("packing the layer", count)
@@ -186,10 +201,22 @@ class _Work:
                         codes.CANNOT_WRITE, f"the layer cannot be written: {error.strerror}", "make room"
                     ) from error
                 self.writer.take(path, packed.digest)
-            self._layers[python] = packed, asked
-        packed, asked = self._layers[python]
+            self._layers[key] = packed, asked, laid.record if laid is not None else None
+        packed, asked, record = self._layers[key]
         wants.check(asked, image)
-        return packed
+        return packed, record
+
+    @contextmanager
+    def _packages(self, image: contents.Contents, environment: list[str]) -> Generator[overlaid.Laid | None]:
+        """Give the packages for ROCm that are asked for; they may want a newer glibc, but bring their libraries themselves."""
+        asked = self._choice.packages
+        if asked is None:
+            yield None
+            return
+        found = overlaid.environment(image, _path_of(environment))
+        with overlaid.laid(image, found, asked, self.beside, lambda text: self._step(text, 0)) as laid:
+            wants.check(replace(wants.of(laid.entries), libraries={}), image)
+            yield laid
 
 
 def _attests_gone(entry: Json, replaced: dict[str, str]) -> bool:
@@ -215,11 +242,14 @@ def _refuse_wrapped(config: Json) -> None:
         )
 
 
+def _path_of(environment: list[str]) -> str:
+    return next((text[5:] for text in environment if text.startswith("PATH=")), _PATH)
+
+
 def _python_of(image: contents.Contents, environment: list[str]) -> carried.Interpreter:
     """Return the image's own Python, the first on its PATH of a version that serves; AnywarpError (Y122) where there is none."""
-    path = next((text[5:] for text in environment if text.startswith("PATH=")), _PATH)
     seen: list[str] = []
-    for folder in [*path.split(":"), "/usr/bin", "/usr/local/bin", "/opt/conda/bin"]:
+    for folder in [*_path_of(environment).split(":"), "/usr/bin", "/usr/local/bin", "/opt/conda/bin"]:
         for name in ("python3", "python", "python3.13", "python3.12", "python3.11", "python3.10"):
             place = image.resolve(f"{folder}/{name}")
             if place not in image.files:

@@ -79,10 +79,15 @@ def lay_over(records):
     """
     from os import path
 
-    try:
-        with open(records + path.realpath(sys.prefix) + "/anywarp-overlay.json", encoding="utf-8") as file:
-            text = file.read()
-    except OSError:
+    text = ""
+    for root in (records, "/opt/anywarp/overlays/environments"):  # the user's own, that of an image (overlay.IMAGE)
+        try:
+            with open(root + path.realpath(sys.prefix) + "/anywarp-overlay.json", encoding="utf-8") as file:
+                text = file.read()
+            break
+        except OSError:
+            continue
+    if not text:
         return
     from json import loads
 
