@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tinygrad import Tensor
-
 from ops.case import FLOATS, INTEGERS, NUMBERS, SIGNED, Case, Input, boolean, round_to, shaped
+from tinygrad import Tensor
 
 MAIN, ODD = (33, 17), [(), (1,), (7,), (2, 3, 5, 3), (0, 4), (1025,)]
 

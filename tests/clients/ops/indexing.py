@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tinygrad import Tensor
-
 from ops.case import FLOATS, Case, Input, boolean, index
+from tinygrad import Tensor
 
 DATA = Input((9, 7))
 TYPES = (*FLOATS, "int8", "int64")

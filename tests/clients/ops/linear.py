@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-from tinygrad import Tensor
-
 from ops.case import FLOATS, Case, Input
+from tinygrad import Tensor
 
 PRODUCT_TYPES = (*FLOATS, "int32", "int8", "uint8")
 

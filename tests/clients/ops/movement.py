@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tinygrad import Tensor, dtypes
-
 from ops.case import Case, Input
+from tinygrad import Tensor, dtypes
 
 TYPES = ("float32", "float16", "int8", "int64", "bool")
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from tinygrad import Tensor
-
 from ops.case import FLOATS, Case, Input, boolean, index
+from tinygrad import Tensor
 
 HALVES = ("float32", "float16")
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from ops.case import FLOATS, INTEGERS, NUMBERS, SIGNED, Case, Input, boolean
 
 # tinygrad 0.14 cannot lower a maximum of bfloat16 on a renderer without that type, so those are asked in two types.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from anywarp.check import headlines
 from anywarp.check.store import opened
 from anywarp.deploy.rollout import plan_file
 from anywarp.deploy.rollout.kept import keep
@@ -102,7 +103,7 @@ def test_a_rollout_that_is_over_is_among_the_results_once(state, phase, mark):
     assert identity and keep(plan, state) is None
     with opened() as store:
         run = store.get(identity)
-    told = shown.headline(run)
+    told = headlines.headline(run)
     assert told.mark == mark and "so it was" in told.text and ("requests fail" in told.text) == (phase == "reverted")
     page = shown.report_of(run)()
     assert "<svg" in page or "so it was" in page
