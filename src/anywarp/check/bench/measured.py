@@ -16,11 +16,15 @@ import resource
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError
+
+FIRST_ATTEMPT = 1 << 20
+"""Below the numbers (TORCHELASTIC_RESTART_COUNT) of measured processes of a rank that the user's own torchrun started; its own stay far below."""
 
 PACKAGES = ("torch", "triton", "transformers", "vllm", "sglang", "numpy", "onnxruntime")
 """Packages whose versions are told where the process has imported them."""
@@ -122,9 +126,23 @@ def _joined(torch: Any, device: Any) -> int:
     if not torch.distributed.is_initialized():
         if device.type == "cuda":
             torch.cuda.set_device(int(environment.get("LOCAL_RANK", "0")))
-        torch.distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        backend = "nccl" if device.type == "cuda" else "gloo"
+        torch.distributed.init_process_group(backend, **_meeting(torch.distributed, environment))
         _control = torch.distributed.new_group(backend="gloo")
     return torch.distributed.get_world_size()
+
+
+def _meeting(distributed: Any, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return where the ranks of the user's own torchrun meet: its store outlives one measured process, and would tell the addresses of the last.
+
+    PyTorch puts no number of the attempt before names in the agent's store any more (rendezvous.py, `_create_c10d_store`). Nothing for our own torchrun.
+    """
+    attempt = int(environment.get("TORCHELASTIC_RESTART_COUNT", "0"))
+    if attempt < FIRST_ATTEMPT or environment.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
+        return {}
+    rank, count = int(environment["RANK"]), int(environment["WORLD_SIZE"])
+    store = distributed.TCPStore(environment["MASTER_ADDR"], int(environment["MASTER_PORT"]), count, False)
+    return {"store": distributed.PrefixStore(f"anywarp-bench-{attempt}", store), "rank": rank, "world_size": count}
 
 
 def _device(torch: Any, name: str) -> Any:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from anywarp import settings
+from anywarp.check.bench.measured import FIRST_ATTEMPT
 from anywarp.check.bench.problems import FAILED, UNLOADED, problem
 
 PATIENCE = 900.0
@@ -54,7 +55,7 @@ def _environment() -> dict[str, str]:
     """Return the environment of a measured process: each meets the others under a number of its own, since torchrun's store stays."""
     environment = dict(settings.environment())
     if launched() is not None:
-        environment["TORCHELASTIC_RESTART_COUNT"] = str((1 << 20) + next(_attempts))
+        environment["TORCHELASTIC_RESTART_COUNT"] = str(FIRST_ATTEMPT + next(_attempts))
     return environment
 
 
