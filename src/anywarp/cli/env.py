@@ -114,8 +114,7 @@ def make_command(
     plan = of_environment(found, rocm)
     if broken := plan.of("broken"):
         raise problem(BROKEN, "; ".join(item.reason for item in broken), "mend the environment first")
-    there = tuple(str(Path(one).resolve()) if Path(one).exists() else one for one in links)
-    sources = installer.Sources(index, there, no_index)
+    sources = installer.Sources.named(index, links, no_index)
     made = making.make(python, found, plan, installer.choose(name), sources, _cache(), _say)
     for one in made.record.laid:
         click.echo(f"{one.name} {one.version}")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anywarp.cli.report_file import check_writable, unwritable, write
+from anywarp.cli import plan_files
+from anywarp.cli.report_file import check_writable, write
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def command(context: click.Context) -> None:
 def plan_command(file: Path, new: bool, schema: bool, style: str) -> int:
     """Check the plan in FILE, and list the tasks that it makes; run nothing."""
     if new or schema:
-        return _write_new(file, schema)
+        return plan_files.write_first(file, "fleet", schema)
     read, tasks = _read(file)
     if style == "json":
         click.echo(json.dumps([task.as_json() for task in tasks], indent=1))
@@ -267,16 +268,10 @@ def _show(found: Facts) -> None:
 
 
 def _read(file: Path) -> tuple[ReadPlan, list[Task]]:
-    from anywarp.deploy.checked_yaml import FileErrors
     from anywarp.deploy.fleet.expansion import tasks_of
     from anywarp.deploy.fleet.plan import read
 
-    try:
-        found = read(file)
-    except FileErrors as errors:
-        for other in errors.problems[:-1]:
-            click.echo(other.as_text(), err=True)
-        raise AnywarpError(errors.problems[-1]) from None
+    found = plan_files.read(read, file)
     return found, tasks_of(found)
 
 
@@ -289,23 +284,3 @@ def _tell(words: str) -> None:
 
     click.echo(f"{time.strftime('%H:%M:%S')}  {visible(words)}", err=True)
     sys.stderr.flush()
-
-
-def _write_new(file: Path, schema: bool) -> int:
-    import anywarp.deploy.fleet as package
-
-    if schema:
-        from anywarp.deploy.fleet.plan import schema as made
-
-        text = json.dumps(made(), indent=1) + "\n"
-    else:
-        text = (Path(str(package.__file__)).parent / "first_plan.yaml").read_text(encoding="utf-8")
-    try:
-        with file.open("x", encoding="utf-8") as out:
-            out.write(text)
-    except FileExistsError:
-        raise AnywarpError(Diagnostic("L001", f"{file} is there already", help="choose another place")) from None
-    except OSError as error:
-        raise unwritable(str(file), error) from error
-    click.echo(f"anywarp fleet: wrote {file}", err=True)
-    return 0

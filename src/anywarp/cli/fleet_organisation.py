@@ -11,14 +11,13 @@ import click
 from anywarp.catalogue.releases import NEWEST
 from anywarp.check.store import Run, opened
 from anywarp.check.store.run import key_of
+from anywarp.cli import plan_files
 from anywarp.cli.progress import told
 from anywarp.cli.report_file import write
-from anywarp.deploy.checked_yaml import FileErrors
-from anywarp.deploy.fleet.organisation.list_file import Members, read
+from anywarp.deploy.fleet.organisation.list_file import read
 from anywarp.deploy.fleet.organisation.page import page
 from anywarp.deploy.fleet.organisation.report import Report, changes, report
 from anywarp.deploy.fleet.organisation.running import Order, assess_all, problems
-from anywarp.diagnostics import AnywarpError
 from anywarp.migrate.shown import shorten
 from anywarp.migrate.target import parse_target
 from anywarp.settings import cpu_count
@@ -30,7 +29,7 @@ def run(
     place: Path, target: str, rocm: str | None, exclude: Sequence[str], jobs: int | None, fresh: bool, top: int, html: Path | None, style: str
 ) -> int:  # fmt: skip
     """Assess, show and keep; return the exit code."""
-    members = _read(place)
+    members = plan_files.read(read, place)
     order = Order(parse_target(target, rocm or NEWEST), exclude, jobs or cpu_count(), fresh)
     key = key_of(
         organisation=members.name, place=str(place.absolute()), target=str(order.target), exclude=list(exclude)
@@ -81,12 +80,3 @@ def show(made: Report, top: int) -> None:
             click.echo(f"  {change}")
         if len(made.changes) > _MOST_CHANGES:
             click.echo(f"  and {len(made.changes) - _MOST_CHANGES:,} more: --format json has all")
-
-
-def _read(place: Path) -> Members:
-    try:
-        return read(place)
-    except FileErrors as errors:
-        for other in errors.problems[:-1]:
-            click.echo(other.as_text(), err=True)
-        raise AnywarpError(errors.problems[-1]) from None

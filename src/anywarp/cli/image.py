@@ -93,8 +93,7 @@ def wrap(
         raise click.UsageError("--rocm, --installer, --index-url, --find-links and --no-index go with --rocm-packages")
     asked = None
     if packages:
-        there = tuple(str(Path(one).resolve()) if Path(one).exists() else one for one in links)
-        asked = overlaid.Asked(rocm, installer.choose(name), installer.Sources(index, there, no_index))
+        asked = overlaid.Asked(rocm, installer.choose(name), installer.Sources.named(index, links, no_index))
     choice = Choice(device, python, "zstd" if compression == "zstd" else "gzip", tag, asked)
     with _progress() as step:
         done = wrap(source, output, choice, step)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anywarp.cli.report_file import unwritable, write
+from anywarp.cli import plan_files
+from anywarp.cli.report_file import write
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def plan_command(file: Path, new: bool, schema: bool, style: str) -> int:
     Exit code 0: fine; 1: a stage would end undecided, or a pool is too small; 2: the plan has mistakes.
     """
     if new or schema:
-        return _write_new(file, schema)
+        return plan_files.write_first(file, "rollout", schema)
     from anywarp.cli.rollout_tables import show_plan
     from anywarp.deploy.rollout.forecast import forecast
     from anywarp.deploy.rollout.traffic import Traffic
@@ -251,14 +252,9 @@ def report_command(file: Path, output: Path | None, style: str) -> int:
 
 
 def _read(file: Path) -> ReadPlan:
-    from anywarp.deploy.rollout.plan_file import PlanErrors, read
+    from anywarp.deploy.rollout.plan_file import read
 
-    try:
-        return read(file)
-    except PlanErrors as errors:
-        for other in errors.problems[:-1]:
-            click.echo(other.as_text(), err=True)
-        raise AnywarpError(errors.problems[-1]) from None
+    return plan_files.read(read, file)
 
 
 def _driver(read: ReadPlan, dry: bool = False) -> Driver:
@@ -274,24 +270,4 @@ def _show_dry_run(read: ReadPlan, driver: Driver) -> int:
     for stage in read.plan.stages:
         compare = read.plan.shadow.sample if stage.compare is None else stage.compare
         click.echo(f"# ---- {stage.title}\n{driver.describe(Traffic(stage.title, stage.target_share, compare))}")
-    return 0
-
-
-def _write_new(file: Path, schema: bool) -> int:
-    import anywarp.deploy.rollout as package
-
-    if schema:
-        from anywarp.deploy.rollout.plan import schema as made
-
-        text = json.dumps(made(), indent=1) + "\n"
-    else:
-        text = (Path(str(package.__file__)).parent / "first_plan.yaml").read_text(encoding="utf-8")
-    try:
-        with file.open("x", encoding="utf-8") as out:
-            out.write(text)
-    except FileExistsError:
-        raise AnywarpError(Diagnostic("L001", f"{file} is there already", help="choose another place")) from None
-    except OSError as error:
-        raise unwritable(str(file), error) from error
-    click.echo(f"anywarp rollout: wrote {file}", err=True)
     return 0

@@ -29,6 +29,12 @@ class Sources:
     find_links: tuple[str, ...] = ()
     no_index: bool = False
 
+    @classmethod
+    def named(cls, index: str, links: Sequence[str], no_index: bool) -> Sources:
+        """Return sources as a user names them: places of theirs by their whole paths, since installers run in another folder."""
+        there = tuple(str(Path(one).resolve()) if Path(one).exists() else one for one in links)
+        return cls(index, there, no_index)
+
     def options(self, index: str) -> list[str]:
         """Return the options, which uv and pip share, for packages that come from `index`."""
         links = [word for one in self.find_links for word in ("--find-links", one)]

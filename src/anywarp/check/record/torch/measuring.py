@@ -19,20 +19,22 @@ _signs: dict[tuple[int, int, torch.device], torch.Tensor] = {}
 
 
 def signs(count: int, seed: int, device: torch.device) -> torch.Tensor:
-    """Return +1 and -1 by splitmix64's lowest bit, as float32; kept, since most tensors of a model have few sizes.
-
-    Arithmetic is that of int64, which wraps around as uint64 does; the shift to the right is made logical by a mask.
-    """
+    """Return +1 and -1 by splitmix64's lowest bit, as float32; kept, since most tensors of a model have few sizes."""
     key = (count, seed, device)
     if key not in _signs:
         if len(_signs) > 64:
             _signs.clear()
-        z = (torch.arange(1, count + 1, dtype=torch.int64) + (seed << 32)) * wrapped(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> 30 & (1 << 34) - 1)) * wrapped(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> 27 & (1 << 37) - 1)) * wrapped(0x94D049BB133111EB)
-        z = z ^ (z >> 31 & (1 << 33) - 1)
+        z = mixed(torch.arange(1, count + 1, dtype=torch.int64) + (seed << 32))
         _signs[key] = (1 - 2 * (z & 1)).to(torch.float32).to(device)
     return _signs[key]
+
+
+def mixed(z: torch.Tensor) -> torch.Tensor:
+    """Return splitmix64's output for states as int64, which wraps around as uint64 does; shifts to the right are made logical by masks."""
+    z = z * wrapped(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> 30 & (1 << 34) - 1)) * wrapped(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> 27 & (1 << 37) - 1)) * wrapped(0x94D049BB133111EB)
+    return z ^ (z >> 31 & (1 << 33) - 1)
 
 
 def wrapped(number: int) -> int:

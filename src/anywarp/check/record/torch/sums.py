@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from anywarp.check.record.torch.measuring import wrapped
+from anywarp.check.record.torch.measuring import mixed
 
 MOST = 1 << 16
 """Values of a parameter that are looked at: evenly spaced ones of larger parameters, the first and the last among them."""
@@ -49,17 +49,9 @@ def _mixed(values: torch.Tensor, places: torch.Tensor) -> str:
     for lane in (1, 2):
         parts = places * 4 + lane
         for column in range(bits.shape[1]):
-            parts = _mix(_mix(parts) ^ bits[:, column])
+            parts = mixed(mixed(parts) ^ bits[:, column])
         out += f"{int(parts.sum()) % (1 << 64):016x}"
     return out
-
-
-def _mix(z: torch.Tensor) -> torch.Tensor:
-    """Return splitmix64's output for states as int64, which wraps around as uint64 does."""
-    z = z * wrapped(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> 30 & (1 << 34) - 1)) * wrapped(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> 27 & (1 << 37) - 1)) * wrapped(0x94D049BB133111EB)
-    return z ^ (z >> 31 & (1 << 33) - 1)
 
 
 def described(parameter: Any, local: torch.Tensor, start: tuple[int, ...]) -> dict[str, Any]:
