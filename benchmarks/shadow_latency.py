@@ -1,9 +1,10 @@
-"""What the comparing proxy adds: the same streams straight from a server, through HAProxy, and through `anywarp shadow`, all at the same time.
+"""What the comparing proxy adds: the same streams straight from a server, through HAProxy, and through `anywarp shadow`.
 
 `python benchmarks/shadow_latency.py` holds 500 streams each way for ten minutes and prints how long a piece of a stream is under way (median, 99th
 percentile), the processor time of what stands between, what was lost and how memory went; `--seconds 30` is a short one. Exit code 1: something was lost, memory
-grew, or the proxy adds more than a millisecond at the median or three at the 99th percentile. All ways share the machine's noise, and so few pieces a
-second (`--pause`) that no process here fills a core. Only this machine's own addresses are used, and everything ends by itself.
+grew, or the proxy adds more than a millisecond at the median or three at the 99th percentile. All ways at the same time share the machine's noise, and so
+few pieces a second (`--pause`) that no process here fills a core; where three times as many streams are more than the machine holds, `--in-turn` has one way
+after the other, the proxy for all of the time and the others for a fifth of it each. Only this machine's own addresses are used, and everything ends by itself.
 """
 
 from __future__ import annotations
@@ -239,6 +240,7 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=1.0, help="seconds between two pieces of a stream")
     parser.add_argument("--sample", default="0.05", help="the share that the proxy replays")
     parser.add_argument("--ways", default="direct,haproxy,shadow")
+    parser.add_argument("--in-turn", action="store_true", help="one way after the other instead of all at once")
     parser.add_argument("--serve", type=float, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve is not None:
@@ -248,21 +250,28 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     ways = Ways(args.pause, args.sample)
     try:
-        good = run(ways, names, min(args.streams, 1000), min(args.seconds, 1200.0))
+        good = run(ways, names, min(args.streams, 1000), min(args.seconds, 1200.0), args.in_turn)
     finally:
         ways.close()
     sys.exit(0 if good else 1)
 
 
-def run(ways: Ways, names: list[str], streams: int, seconds: float) -> bool:
+def run(ways: Ways, names: list[str], streams: int, seconds: float, in_turn: bool) -> bool:
     """Print what was seen; return whether the proxy kept the limits."""
     opened = {name: ways.open(name) for name in names}
     between = {name: pid for name, (_, pid) in opened.items() if pid}
     before = {name: processor_time(pid) for name, pid in between.items()}
-    own = time.process_time()
-    told, held = asyncio.run(measure(opened, streams, seconds, ways.pause))
+    own, began = time.process_time(), time.monotonic()
+    told: dict[str, Told] = {}
+    held: dict[str, list[float]] = {}
+    for part in [[name] for name in names] if in_turn else [names]:
+        length = seconds / 5 if in_turn and part != ["shadow"] else seconds
+        seen, memories = asyncio.run(measure({name: opened[name] for name in part}, streams, length, ways.pause))
+        told |= seen
+        held |= memories
+    took = time.monotonic() - began
     print(
-        f"callers: {(time.process_time() - own) / seconds:.2f} of a core, server: {processor_time(ways.server.pid) / seconds:.2f}"
+        f"callers: {(time.process_time() - own) / took:.2f} of a core, server: {processor_time(ways.server.pid) / took:.2f}"
     )
     for name, one in told.items():
         print(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import shutil
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 import click
 
 from anywarp import settings
+from anywarp.cli import packages
 from anywarp.deploy.env import check as checking
 from anywarp.deploy.env import installer, interpreter, requirements
 from anywarp.deploy.env import make as making
@@ -31,9 +31,6 @@ PYTHON = click.option(
     metavar="PLACE",
     help="A Python, or an environment's folder (default: the python3 on the path).",
 )
-ROCM = click.option(
-    "--rocm", metavar="RELEASE", default="", help="Release of ROCm (default: the newest that has the same torch)."
-)
 MARKS = {"replace": "replaced", "keep": "serves", "unused": "unused", "none": "none", "broken": "broken"}
 
 
@@ -48,14 +45,13 @@ def command() -> None:
     "--requirements", "-r", "files", multiple=True, type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Plan for what this file asks for, not for what is installed; may be repeated.",
 )  # fmt: skip
-@ROCM
+@packages.rocm
 @FORMAT
 def plan_command(place: str | None, files: tuple[Path, ...], rocm: str, style: str) -> int:
     """Say which package for ROCm takes the place of each one for CUDA, and change nothing.
 
     Exit code 0: all have one or need none; 1: some have none.
     """
-    _release(rocm)
     python = interpreter.ask(_chosen(place))
     if files:
         texts = [text for file in files for text in requirements.read(file, _say)]
@@ -82,25 +78,8 @@ def plan_command(place: str | None, files: tuple[Path, ...], rocm: str, style: s
 
 @command.command("make")
 @PYTHON
-@ROCM
-@click.option(
-    "--installer", "name", type=click.Choice(["uv", "pip"]), help="Who installs (default: uv where it is, else pip)."
-)
-@click.option(
-    "--index-url",
-    "index",
-    metavar="URL",
-    default="",
-    help="Take packages from this index only, such as a mirror of yours.",
-)
-@click.option(
-    "--find-links",
-    "links",
-    metavar="PLACE",
-    multiple=True,
-    help="Look for packages in this folder, too; may be repeated.",
-)
-@click.option("--no-index", is_flag=True, help="Look nowhere but in --find-links.")
+@packages.rocm
+@packages.sources
 def make_command(
     place: str | None, rocm: str, name: installer.Name | None, index: str, links: tuple[str, ...], no_index: bool
 ) -> int:
@@ -108,7 +87,6 @@ def make_command(
 
     Exit code 0: done; 1: done, and some packages have no counterpart.
     """
-    _release(rocm)
     python = interpreter.ask(_chosen(place))
     found = look(python.folders)
     plan = of_environment(found, rocm)
@@ -227,12 +205,6 @@ def _chosen(place: str | None) -> str:
 
 def _cache() -> Path:
     return settings.CACHE_DIR.get().absolute()
-
-
-def _release(rocm: str) -> None:
-    """Refuse what is no release of ROCm; click.BadParameter. Of one that nobody knows it is said that its index is not known."""
-    if rocm and not re.fullmatch(r"\d{1,3}(\.\d{1,3}){1,3}", rocm):
-        raise click.BadParameter(f"{rocm!r} is no release such as 7.1", param_hint="--rocm")
 
 
 def _say(text: str) -> None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anywarp.cli import packages
+
 if TYPE_CHECKING:
     from anywarp.deploy.env.installer import Name
     from anywarp.runtime.overlay import Record
@@ -55,29 +57,16 @@ def command() -> None:
 @click.option("--tag", default="", help="The name of the result in its index.")
 @click.option(
     "--rocm-packages",
-    "packages",
+    "wanted",
     is_flag=True,
     help="With --device hip: install what answers the image's packages for CUDA on AMD GPUs, as `anywarp env make` does.",
 )
-@click.option(
-    "--rocm",
-    metavar="RELEASE",
-    default="",
-    help="Release of ROCm of these (default: the newest that has the same torch).",
-)
-@click.option(
-    "--installer",
-    "name",
-    type=click.Choice(["uv", "pip"]),
-    help="Who installs them (default: uv where it is, else pip).",
-)
-@click.option("--index-url", "index", metavar="URL", default="", help="Take them from this index only.")
-@click.option("--find-links", "links", metavar="PLACE", multiple=True, help="Look for them in this folder, too.")
-@click.option("--no-index", is_flag=True, help="Look for them nowhere but in --find-links.")
+@packages.rocm
+@packages.sources
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def wrap(
     source: Path, output: Path, device: str, python: Path | None, compression: str, tag: str,
-    packages: bool, rocm: str, name: Name | None, index: str, links: tuple[str, ...], no_index: bool, style: str,
+    wanted: bool, rocm: str, name: Name | None, index: str, links: tuple[str, ...], no_index: bool, style: str,
 ) -> int:  # fmt: skip
     """Write the image in LAYOUT, an OCI layout (a folder or an archive), with anywarp upon it to OUTPUT.
 
@@ -87,12 +76,12 @@ def wrap(
     from anywarp.deploy.image import overlaid
     from anywarp.deploy.image.wrap import Choice, wrap
 
-    if packages and device != "hip":
+    if wanted and device != "hip":
         raise click.UsageError("--rocm-packages go with --device hip")
-    if not packages and (rocm or name or index or links or no_index):
+    if not wanted and (rocm or name or index or links or no_index):
         raise click.UsageError("--rocm, --installer, --index-url, --find-links and --no-index go with --rocm-packages")
     asked = None
-    if packages:
+    if wanted:
         asked = overlaid.Asked(rocm, installer.choose(name), installer.Sources.named(index, links, no_index))
     choice = Choice(device, python, "zstd" if compression == "zstd" else "gzip", tag, asked)
     with _progress() as step:

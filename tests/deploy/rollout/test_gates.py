@@ -169,6 +169,20 @@ def test_slow_answers_whose_lateness_comes_in_bursts_are_found():
     assert verdict.result == "fail" and 4 < verdict.lower < verdict.estimate < verdict.upper
 
 
+@pytest.mark.parametrize("factor", [80.0, 1 / 80])
+def test_bounds_of_latency_lie_about_the_estimate_however_far_it_is(factor):
+    made = plan(gates="  - {kind: latency, quantile: 0.9, ratio_at_most: 4}")
+    rng = np.random.default_rng(9)
+    rows = [
+        seen(side, f"{side}{n}", total_ms=float(slower * rng.lognormal(4.5, 0.2)))
+        for side, slower in (("source", 1.0), ("target", factor))
+        for n in range(400)
+    ]
+    verdict = judged(made, rows)["latency p90", "all"]
+    assert verdict.estimate == pytest.approx(factor, rel=0.1)
+    assert verdict.lower < verdict.estimate < verdict.upper
+
+
 def test_cause_says_what_tensors_look_like():
     made = plan(gates="  - {kind: divergence, at_most: 5 %}")
     rows = [seen("shadow", str(n), comparison="divergence", divergence=n % 2 or None) for n in range(200)]

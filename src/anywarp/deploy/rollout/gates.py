@@ -260,6 +260,7 @@ class _Ratio(_Look):
         self.source_values, self.target_values = a.divided(place / limit), b.divided(place)
         if a.estimate > 0:
             self.estimate = b.estimate / a.estimate
+            self.least, self.most = min(self.least, self.estimate / 10), max(self.most, 10 * self.estimate)
 
     def evidence(self, value: float, enough: float = -math.inf) -> float:
         return quantile_ratio_evidence(self.source_values, self.target_values, value, enough=enough)
