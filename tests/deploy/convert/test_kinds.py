@@ -242,3 +242,29 @@ def test_line_ends_of_another_system_stay(name: str, text: str) -> None:
 
 def test_every_kind_of_these_is_registered() -> None:
     assert set(NAMES) | {"lock"} <= set(registry.names())
+
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  containers:\n  - name: a\n    image: python:3.11\n    command: [sh, -c]\n    args:\n"
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["    - pip install onnxruntime-gpu && serve\n", "    - 'pip install onnxruntime-gpu; serve'\n",
+     "    - |\n      pip install onnxruntime-gpu\n      serve\n", "    - >-\n      pip install onnxruntime-gpu &&\n      serve\n"],
+    ids=["plain", "quoted", "block", "folded"],
+)  # fmt: skip
+def test_a_script_that_only_implies_cuda_is_converted_however_yaml_writes_it(script):
+    """Nothing here names NVIDIA: the package that is built for CUDA does not, either."""
+    assert b"pip install onnxruntime-migraphx" in run("pod.yaml", (POD + script).encode()).new
+
+
+def test_a_file_in_a_config_map_that_only_implies_cuda_is_converted_as_on_disk():
+    inside = "onnxruntime-gpu\nrequests\n"
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  requirements.txt: |\n    onnxruntime-gpu\n    requests\n"
+    assert run("requirements.txt", inside.encode()).new.startswith(b"onnxruntime-migraphx")
+    assert b"    onnxruntime-migraphx\n    requests\n" in run("map.yaml", text.encode()).new
+
+
+def test_a_client_of_servers_stays_with_its_command():
+    script = b"#!/bin/sh\npip install genai-perf onnxruntime-gpu\ngenai-perf profile -m a\n"
+    assert run("run.sh", script).new == script.replace(b"onnxruntime-gpu", b"onnxruntime-migraphx")

@@ -15,7 +15,7 @@ from anywarp.catalogue.replacements import label, resource
 from anywarp.deploy.convert import k8s_commands, k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus, promql, sweep
 from anywarp.deploy.convert.embedded import file
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, moved
-from anywarp.deploy.convert.sweep import mentions_nvidia
+from anywarp.deploy.convert.sweep import implies_nvidia, mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 from anywarp.migrate.formats.outline import Node
 
@@ -230,7 +230,7 @@ def _block(text: YamlText, entry: Entry, owner: str, path: PurePath, options: Op
         return
     start, end = text.byte(place[0]), text.byte(place[1])
     data = text.data[start:end]
-    if not mentions_nvidia(data):
+    if not (mentions_nvidia(data) or implies_nvidia(data)):
         return
     if owner in k8s_commands.KEYS:
         yield from k8s_commands.command(text, entry, options)

@@ -20,7 +20,7 @@ _TOOLS: dict[str, tuple[str, str]] = {
     "nvprof": ("rocprofv3", "hours"),
     "cuda-gdb": ("rocgdb", "hours"),
     "trtexec": ("migraphx-driver", "days"),
-    "genai-perf": ("aiperf", "minutes"),
+    "genai-perf": ("asks a server and needs no GPU; its successor aiperf reads AMD's counters, too", "none"),
     "nvtop": ("nvtop, which shows AMD GPUs, too", "none"),
     "nvitop": ("amd-smi monitor", "minutes"),
     "gpustat": ("amd-smi monitor", "minutes"),
@@ -31,6 +31,7 @@ _TOOLS: dict[str, tuple[str, str]] = {
     "nvidia-docker2": ("docker with --device /dev/kfd --device /dev/dri", "minutes"),
 }
 _SAME = "`anywarp smi --device hip`, which answers the same options with the same columns"
+_CLIENTS = ("genai-perf",)
 _PROFILERS = ("cuda-memcheck", "compute-sanitizer")
 _NOTHING = frozenset(
     "nvidia-cuda-mps-control nvidia-cuda-mps-server nvidia-modprobe nvidia-persistenced nvidia-settings nvidia-xconfig".split()
@@ -61,7 +62,7 @@ def judge(use: Use, target: Target) -> Verdict | None:
             else by_hand(_why_not(tool), "nothing: leave it out", "hours")
         )
     known = _TOOLS.get(tool)
-    if target.device == "cpu":
+    if target.device == "cpu" and tool not in _CLIENTS:
         return _on_cpu(tool)
     if known is None:
         return Verdict("no-path", f"{tool} is for NVIDIA's cards and has no counterpart", effort="days", help=BY_HAND)
