@@ -1,5 +1,6 @@
 """Starting programs: what they find in their environment, and that exit codes and signals are theirs."""
 
+import importlib.util
 import os
 import shutil
 import signal
@@ -50,6 +51,23 @@ def test_a_run_within_a_run_adds_nothing_twice(libraries):
     once = launch.environment("cpu", {"LD_PRELOAD": "/x.so"})
     assert once["LD_PRELOAD"] == f"{libraries}/libnvJitLink.so.13:/x.so"
     assert launch.environment("cpu", once) == once
+
+
+def test_build_systems_find_a_compiler_where_there_is_no_nvcc_and_ours_has_its_clang(libraries, tmp_path, monkeypatch):
+    for name in ("with", "without"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "with/nvcc").write_text("#!/bin/sh\n")
+    (tmp_path / "with/nvcc").chmod(0o755)
+
+    def nvcc(folder):
+        env = launch.environment("cpu", {"PATH": str(tmp_path / folder)})
+        return shutil.which("nvcc", path=env["PATH"])
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    assert nvcc("with") == str(tmp_path / "with/nvcc") and nvcc("without") == str(launch.COMPILERS / "nvcc")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.delenv("ANYWARP_CLANG", raising=False)
+    assert nvcc("without") is None
 
 
 def test_on_hip_its_own_driver_and_libraries_come_first_and_python_finds_packages_for_it(libraries):

@@ -5,6 +5,7 @@ Everything travels in environment variables, so that child processes, whatever s
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import signal
@@ -39,6 +40,9 @@ SITE = Path(__file__).resolve().parent / "site"
 
 COMMANDS = Path(__file__).resolve().parent / "bin"
 """The folder with the commands that programs start to learn about their devices: nvidia-smi."""
+
+COMPILERS = Path(__file__).resolve().parent / "toolkit/bin"
+"""The folder with the compiler that build systems start, nvcc; last on the path, and only where there is no other and ours has its clang."""
 
 SEARCH = "libanywarp_search.so"
 """What the loader asks where a library is (LD_AUDIT, native/rebind/search.cpp): for NVIDIA's it names ours, by whatever path or RPATH a client asks.
@@ -100,8 +104,7 @@ def environment(
         **_python_path(base.get("PYTHONPATH", ""), pure),
         **_triton(libraries),
         **{name: value for name, value in ASKED_FOR_PTX.items() if name not in base},
-        # Behind nvidia-smi: ptxas, which XLA starts.
-        "PATH": _before(str(COMMANDS), _before(str(libraries), base.get("PATH", os.defpath))),
+        "PATH": _path(libraries, base),
         "NVTX_INJECTION64_PATH": base.get("NVTX_INJECTION64_PATH", str(libraries / "libnvToolsExt.so.1")),
     }
     preloaded: list[str] = []
@@ -249,6 +252,15 @@ def _before(first: str, rest: str) -> str:
     """Join two lists of paths, without repeating `first` when a nested run has put it there already."""
     others = [part for part in rest.split(":") if part and part not in first.split(":")]
     return ":".join([first, *others])
+
+
+def _path(libraries: Path, base: Mapping[str, str]) -> str:
+    """Return where commands are searched: nvidia-smi, ptxas, which XLA starts, what there was, and a compiler for who has none."""
+    found = base.get("PATH", os.defpath)
+    packaged = settings.CLANG.get(base) or importlib.util.find_spec("ziglang")
+    if packaged and shutil.which("nvcc", path=found) is None:
+        found = f"{found}:{COMPILERS}"
+    return _before(str(COMMANDS), _before(str(libraries), found))
 
 
 def _triton(libraries: Path) -> dict[str, str]:

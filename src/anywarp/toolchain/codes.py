@@ -16,6 +16,7 @@ NOT_BUILT = "T006"
 MANAGED_ADDRESS = "T007"
 LIBDEVICE = "T008"
 CORE_LIBRARIES = "T009"
+OPENMP = "T010"
 
 TITLES: dict[str, str] = {
     NO_CLANG: "no clang that compiles CUDA",
@@ -27,6 +28,7 @@ TITLES: dict[str, str] = {
     MANAGED_ADDRESS: "the address of a managed variable where a constant is needed",
     LIBDEVICE: "libdevice.10.bc cannot be made",
     CORE_LIBRARIES: "Thrust, CUB or libcu++ that is not here",
+    OPENMP: "OpenMP without a runtime that clang's code can call",
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anywarp.toolchain import clang as compilers
-from anywarp.toolchain import core_libraries
+from anywarp.toolchain import core_libraries, openmp
 from anywarp.toolchain.architectures import Architecture
 from anywarp.toolchain.options import CommandLine
 
@@ -109,7 +109,7 @@ def host(line: CommandLine, unit: Unit, fatbin: str | None, action: Sequence[str
 
 def code_generation(line: CommandLine) -> list[str]:
     """Return the options for the host's code as clang makes it; programs are position-independent unless asked otherwise."""
-    words = [word for word in host_options(line) if not word.startswith(_GCC_ONLY)]
+    words = openmp.as_clang([word for word in host_options(line) if not word.startswith(_GCC_ONLY)])
     return [*words, *([] if _position_chosen(line) or line.flag("shared") else ["-fPIE"])]
 
 
@@ -162,7 +162,7 @@ def _cuda(line: CommandLine, unit: Unit) -> list[str]:
     words = [*base(unit.architecture), f"-cuid={unit.identity}"]
     words += [f"-D{name}" for name in ("__NVCC__", "__CUDACC_EXTENDED_LAMBDA__", "__CUDACC_RELAXED_CONSTEXPR__")]
     words += [*macros(line, unit.relocatable), *preprocessor(line), *language_version(line), *_warnings(line)]
-    words += [*core_libraries.options(), *own_headers(), "-include", "cuda_runtime.h"]
+    words += [*core_libraries.options(), *own_headers(), *openmp.header(), "-include", "cuda_runtime.h"]
     for file in line.all("pre-include"):
         words += ["-include", file]
     words += ["-fgpu-rdc"] if unit.relocatable else []

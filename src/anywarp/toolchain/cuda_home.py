@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from anywarp import settings
-from anywarp.toolchain import codes, libdevice, placing
+from anywarp.toolchain import architectures, codes, libdevice, placing
 from anywarp.toolchain.compile_commands import FOLDERS, MAJOR, RELEASE
 
 LIBRARIES = ("cudart", "nvrtc", "nvJitLink", "cuda", "nvidia-ml", "cupti", "nvToolsExt")
@@ -20,7 +20,7 @@ PLACED = "libcudart_placed.so"
 """The runtime library's functions, for linkers only: what it is called within is to become the place of the runtime library."""
 
 _NAME_WITHIN = b"/" + 1023 * b"@"
-_FORM = "6"
+_FORM = "7"
 """Changed when the layout changes."""
 
 
@@ -124,6 +124,7 @@ def _texts() -> dict[str, tuple[str, int]]:
         "lib64/libcudart_static.a": (f"INPUT ( {placed} )\n", 0o644),
         "lib64/libcudadevrt.a": ("!<arch>\n", 0o644),
         "bin/nvcc": (f'{start} "$@"\n', 0o755),
+        "bin/__nvcc_device_query": (f"#!/bin/sh\necho {architectures.DEVICE}\n", 0o755),
         "bin/fatbinary": (f'{start}.fatbin "$@"\n', 0o755),
         "version.json": (f'{{"cuda": {{"name": "anywarp", "version": "{RELEASE}"}}}}\n', 0o644),
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from anywarp import settings
 from anywarp.toolchain import clang as compilers
-from anywarp.toolchain import codes, cuda_home
+from anywarp.toolchain import codes, cuda_home, openmp
 from anywarp.toolchain.compile_commands import passed_on
 from anywarp.toolchain.options import CommandLine
 
@@ -44,10 +44,11 @@ def program(line: CommandLine, objects: Sequence[str], output: str) -> list[str]
     words = [*host_compiler(line), "-m64" if line.flag("m64") else ""]
     words += ["-shared"] if line.flag("shared") else []
     words += ["-r"] if line.flag("relocatable-link") else []
-    words += passed_on(line.all("compiler-options"))
+    options, parallel = openmp.linked(passed_on(line.all("compiler-options")))
+    words += options
     if line.flag("forward-unknown-opts") or line.flag("forward-unknown-to-host-linker"):
         words += line.unknown
-    words += ["-Wl,--start-group", *objects]
+    words += ["-Wl,--start-group", *objects, *parallel]
     words += [f"-L{folder}" for folder in line.all("library-path")]
     if not line.flag("relocatable-link"):
         words += [*cuda_home.library_options(), *(f"-l{name}" for name in line.all("library")), *_runtime(line)]
