@@ -431,9 +431,13 @@ def _extend(t: Transfer, op: Op, a: Shape) -> tuple[Shape | None, bool]:
 def _bound(t: Transfer, op: Op, shapes: list[Shape]) -> tuple[Shape | None, bool]:
     """An index that is kept within bounds (`min(x, n - 1)`) goes on in its steps while no lane meets one, which is tested."""
     a, b = shapes[-2:]
-    if op.name == "select":  # `x > 0 ? x - 1 : n - 1`: the choice must hang on a lane's number
+    if op.name == "select" and shapes[0].uniform:  # `i > most - step ? most : i + step`, of lanes that choose alike
+        same = _select(t, op, shapes)
+        if same is not None and not same.varying:
+            return same, False
+    elif op.name == "select":  # `x > 0 ? x - 1 : n - 1`: the choice must hang on a lane's number
         condition = op.args[0]
-        if shapes[0].uniform or not isinstance(condition, Op) or condition.name != "icmp":
+        if not isinstance(condition, Op) or condition.name != "icmp":
             return _select(t, op, shapes), False
         if any(t.shape_of(x).varying for x in condition.args):
             return None, False

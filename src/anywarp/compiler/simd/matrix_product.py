@@ -122,12 +122,14 @@ def load_row(t: Text, type: str, row: int, steps: Steps) -> str:
     return t.let(f"load {type}, ptr {t.let(f'load ptr, ptr {place}')}, align 4")
 
 
-def write_function(name: str, arguments: Sequence[str], lines: Sequence[str], machine: Machine) -> str:
-    """Return the text of a function of a kernel's module that returns nothing."""
+def write_function(
+    name: str, arguments: Sequence[str], lines: Sequence[str], machine: Machine, result: str = "void"
+) -> str:
+    """Return the text of a function of a kernel's module; where it returns something, `lines` do."""
     bits = machine.vector_bits
     attributes = f'noinline nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
-    body = "\n".join(lines)
-    return f"define internal fastcc void @{name}({', '.join(arguments)}) {attributes} {{\n{body}\n  ret void\n}}"
+    body = "\n".join([*lines, *(["  ret void"] if result == "void" else [])])
+    return f"define internal fastcc {result} @{name}({', '.join(arguments)}) {attributes} {{\n{body}\n}}"
 
 
 def _transposed(t: Text, rows: Sequence[str], n: int) -> list[str]:

@@ -12,6 +12,7 @@ from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address, Parts
 from anywarp.compiler.simd.adjacent import Terms, decompose, find_groups, find_words, loop_step
 from anywarp.compiler.simd.lanes import Lanes
+from anywarp.compiler.simd.local_rows import LocalRows
 from anywarp.compiler.simd.next_block import ask_for, sum_of
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE, find_streams, store_stream
@@ -49,6 +50,7 @@ class Memory(Lanes):
             self.groups = {op: group for op, group in self.groups.items() if InSpace.of(op).space != "local"}
         self.words = find_words(values.kernel) if values.machine.avx2 and not values.single else {}
         self.streams = find_streams(values)
+        self.rows = LocalRows(values)
         for block in values.kernel.blocks:
             for op in block.ops:
                 if op.name == "element" and isinstance(op.args[0], Op):
@@ -225,13 +227,45 @@ class Memory(Lanes):
         elif count > 1 and size >= 4 and address.spread == 1 and op.guard is None and self.v.mask is None:
             rows = self._load_rows(address, element, size, count)
             parts.update({i: rows[i] for i in wanted})
+        elif self.rows.serve(op, address):
+            parts[0] = self._load_by_rows(op, address, element, size)
         else:
-            masks = self.v.active_chunks(op.guard)
+            masks = None if self._own_row(op, address, size) else self.v.active_chunks(op.guard)
             volatile = Access.of(op).strong
             self._prefetch(op, address, size)
             for i in wanted:
                 parts[i] = self.load_lanes(self.shifted(address, i * size), element, size, masks, volatile)
         return parts
+
+    def _own_row(self, op: Op, address: Address, size: int) -> bool:
+        """Tell whether all lanes access one row of local memory that they have side by side: also those that are off may read and write theirs."""
+        own = address.spread > 1 and op.guard is None and not Access.of(op).strong
+        return own and self.pattern(address, 0, self.v.lanes, size) == "next"
+
+    def _load_by_rows(self, op: Op, address: Address, element: str, size: int) -> list[str]:
+        """Load from local memory row by row, or where lanes name many rows, as from anywhere."""
+        v, t, found = self.v, self.t, self.rows.begin(op)
+        together, after = self._begin_by_rows(found[2])
+        state = v.snapshot()
+        apart, one_by_one = self.load_lanes(address, element, size, v.active_chunks(None), False), t.label
+        v.restore(state)
+        t.do(f"br label %{after}")
+        t.start(together)
+        by_rows = self.rows.load(op, found, self.at.local_first)
+        t.do(f"br label %{after}")
+        t.start(after)
+        type = f"<{v.chunk} x {element}>"
+        pairs = zip(by_rows, apart, strict=True)
+        return [t.let(f"phi {type} [ {x}, %{together} ], [ {y}, %{one_by_one} ]") for x, y in pairs]
+
+    def _begin_by_rows(self, found: str) -> tuple[str, str]:
+        """Begin code for lanes that name many rows; returns the labels for few and after."""
+        t = self.t
+        together, many, after = t.fresh("rows"), t.fresh("many"), t.fresh("after")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', found, '0')}, label %{together}, label %{many}")
+        t.start(many)
+        self.near = False  # lanes in one row would have been found
+        return together, after
 
     def _uniform_loads(
         self, op: Op, address: Address, parts: dict[int, str | list[str]], element: str, size: int
@@ -371,7 +405,13 @@ class Memory(Lanes):
         if address.uniform:
             self._uniform_store(op, address, values, element, size)
             return
+        if len(values) == 1 and self.rows.serve(op, address):
+            self._store_by_rows(op, address, element, size)
+            return
         masks = self.v.active_chunks(op.guard)
+        if masks is not None and self._own_row(op, address, size):
+            self._store_own_row(address, values, element, size, masks)
+            return
         if len(values) > 1 and masks is None and self._interleaved(address, size, len(values)):
             self._wide_store(address, values, element, size, op in self.streams)
             return
@@ -383,6 +423,32 @@ class Memory(Lanes):
         volatile = Access.of(op).strong
         for i, value in enumerate(values):
             self.store_lanes(self.shifted(address, i * size), self.v.vector(value), element, size, masks, volatile)
+
+    def _store_own_row(
+        self, address: Address, values: Sequence[Value], element: str, size: int, masks: list[str]
+    ) -> None:
+        """Store what lanes that are on have, and again what is there of those that are off: masks are slow, or no instructions, for small elements."""
+        v, t, type = self.v, self.t, f"<{self.v.chunk} x {element}>"
+        for i, value in enumerate(values):
+            place = self.shifted(address, i * size)
+            there = self.load_lanes(place, element, size, None, False)
+            pairs = zip(masks, v.vector(value), there, strict=True)
+            chunks = [t.pick(v.chunk, mask, type, new, old) for mask, new, old in pairs]
+            self.store_lanes(place, chunks, element, size, None, False)
+
+    def _store_by_rows(self, op: Op, address: Address, element: str, size: int) -> None:
+        """Store to local memory row by row, or where lanes name many rows, as to anywhere."""
+        v, t, found = self.v, self.t, self.rows.begin(op)
+        chunks, masks = v.vector(op.args[1]), v.active_chunks(None)
+        together, after = self._begin_by_rows(found[2])
+        state = v.snapshot()
+        self.store_lanes(address, chunks, element, size, masks, False)
+        v.restore(state)
+        t.do(f"br label %{after}")
+        t.start(together)
+        self.rows.store(op, found, self.at.local_first)
+        t.do(f"br label %{after}")
+        t.start(after)
 
     def _store_stream(
         self, address: Address, places: Sequence[str], chunks: Sequence[str], element: str, size: int
