@@ -52,6 +52,7 @@ OTHER = {
     "others add than the first": FIRST + "@!%p2 bra DONE;\nred.shared.add.u32 [%r10], %r14;",
     "who is below differs": BRANCH.replace("%r12, %r9", "%r12, %r8"),
     "lanes have counters of their own": "mov.u32 %r10, %r6;" + BRANCH,
+    "not all lanes are counted": "match.any.sync.b32 %r12, %r7, -1; and.b32 %r12, %r12, 0x0f0f0f0f;" + BRANCH,
     "more is added": BRANCH.replace("@%p2", "add.u32 %r14, %r14, 1; @%p2"),
     "something else is done": BRANCH + "st.shared.u32 [%r10+128], 1;",
     "the lanes are those of another match": BRANCH.replace("popc.b32 %r14, %r12", "match.any.sync.b32 %r18, %r8, %r11; popc.b32 %r14, %r18"),

@@ -169,7 +169,16 @@ class _Aggregation:
 
 
 def _match(mask: Value) -> Op | None:
-    """Return the operation that finds a mask of lanes with one value, of the members or of all."""
-    found = [a for a in (mask.args if isinstance(mask, Op) and mask.name == "and" else [mask]) if isinstance(a, Op)]
-    matches = [a for a in found if a.name == "match_any"]
-    return matches[0] if len(matches) == 1 else None
+    """Return the operation that finds a mask of lanes with one value, of all who run it: no other mask may have taken lanes out."""
+    found = mask.args if isinstance(mask, Op) and mask.name == "and" else [mask]
+    matches = [a for a in found if isinstance(a, Op) and a.name == "match_any"]
+    others = [a for a in found if a not in matches]
+    return matches[0] if len(matches) == 1 and all(map(_everybody, others)) else None
+
+
+def _everybody(members: Value) -> bool:
+    """Tell whether a mask is that of all lanes, or of all who ask (activemask)."""
+    if isinstance(members, Op) and members.name == "ballot":
+        members = members.args[0]
+        return isinstance(members, Const) and bool(members.bits)
+    return isinstance(members, Const) and members.bits == (1 << _WARP) - 1
