@@ -2,6 +2,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTEST_ADDOPTS="--hypothesis-profile=ci ${PYTEST_ADDOPTS:-}"
+unset PYTHONDONTWRITEBYTECODE # what was compiled is kept, as in scripts/test
 brought=$PWD/build/ci
 mkdir -p "$brought"
 
@@ -20,7 +21,7 @@ environment() {
   below=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   place=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   echo "import site; site.addsitedir('$below')" >"$place/below.pth"
-  "$python" -m pip install --quiet "$@" >&2
+  "$python" -m pip install --quiet --no-compile "$@" >&2 # most modules of a large package are never imported
   echo "$python"
 }
 

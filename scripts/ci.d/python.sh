@@ -6,6 +6,7 @@ interpreter=$(command -v "python$version") || { echo "there is no python$version
 "$interpreter" -c '' || exit 1 # a shim without a Python behind it
 scripts/build
 [ -x "$place/bin/python" ] || "$interpreter" -m venv "$place"
+unset PYTHONDONTWRITEBYTECODE # what was compiled is kept, as in scripts/test
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTEST_ADDOPTS="--hypothesis-profile=ci ${PYTEST_ADDOPTS:-}"
 "$place/bin/python" -m pip install --quiet "scikit-build-core[wheels]>=0.10"
 # The libraries know no Python: they are built once, for all.

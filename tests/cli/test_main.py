@@ -57,10 +57,19 @@ def test_a_reader_that_leaves_is_no_failure_of_ours():
     assert done.stderr == "ended\n"
 
 
-def test_run_imports_nothing_heavy():
-    script = (
-        "import sys; from anywarp.cli.main import call; call(['run', '--help'])\n"
-        "print([m for m in ('rich', 'numpy', 'llvmlite', 'asyncio', 'zstandard') if m in sys.modules], file=sys.stderr)"
-    )
+HELP = "from anywarp.cli.main import call; call([%r, '--help'])"
+
+
+@pytest.mark.parametrize(
+    ("start", "heavy"),
+    [
+        (HELP % "run", ("rich", "numpy", "llvmlite", "asyncio", "zstandard")),
+        (HELP % "assess", ("rich", "jinja2", "numpy", "llvmlite", "asyncio")),
+        ("from anywarp.migrate import scan; scan.doors()", ("click", "numpy", "llvmlite", "jinja2", "asyncio")),
+    ],
+    ids=["run", "assess", "a process of assess"],
+)
+def test_starting_imports_nothing_heavy(start, heavy):
+    script = f"import sys; {start}\nprint([m for m in {heavy!r} if m in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.stderr == "[]\n"

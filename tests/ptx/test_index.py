@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anywarp.diagnostics import AnywarpError, Source
-from anywarp.ptx.index import body_ranges, index_module
+from anywarp.ptx.bodies import body_ranges
+from anywarp.ptx.index import index_module
 from anywarp.ptx.tree import Instruction, Variable
 
 HEAD = ".version 8.0\n.target sm_80, debug\n.address_size 64\n"

@@ -172,6 +172,7 @@ def symbols_of(stem: str, folder: Path = DATA) -> tuple[Symbol, ...]:
 def read(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[dict[str, str], str]]:
     """Yield the rows of a table with their place, for messages; TableError where a line has not the columns asked for."""
     header: list[str] | None = None
+    name = path.name
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if (not line or line.startswith("#")) and (header is None or not line or line.startswith("# ")):
             continue
@@ -179,11 +180,11 @@ def read(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[dict[str, str],
         if header is None:
             header = cells
             if missing := set(columns) - set(header):
-                raise TableError(f"{path.name}:{number}: no column {', '.join(sorted(missing))}")
+                raise TableError(f"{name}:{number}: no column {', '.join(sorted(missing))}")
             continue
         if len(cells) != len(header):
-            raise TableError(f"{path.name}:{number}: expected {len(header)} cells, found {len(cells)}")
-        yield dict(zip(header, cells, strict=True)), f"{path.name}:{number}"
+            raise TableError(f"{name}:{number}: expected {len(header)} cells, found {len(cells)}")
+        yield dict(zip(header, cells, strict=True)), f"{name}:{number}"
 
 
 def _function(row: dict[str, str], place: str) -> Function:

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 _WORD = re.compile(r"\w+")
+_COMMA = re.compile(r",(?![^()]*\))")
+_QUALIFIER = re.compile(r"\b(?:const|struct|enum)\b")
+_BOUNDS = re.compile(r"\[\w*\]")
+_SPACES = re.compile(r"\s+")
 _SAME = {
     "uint32_t": "unsigned int", "cuuint32_t": "unsigned int", "uint64_t": "unsigned long long", "cuuint64_t": "unsigned long long",
     "int64_t": "long long", "hipblasStride": "long long", "cusolver_int_t": "int", "hipDevice_t": "int",
@@ -24,16 +29,17 @@ DEFAULTS = {"hipHostMalloc": 1, "hipStreamWaitValue32": 1, "hipStreamWaitValue64
 """Functions of HIP with parameters at the end that C++ may leave out, and how many."""
 
 
+@cache  # the tables have a hundred thousand parameters, of some thousand texts
 def types_of(parameters: str) -> tuple[str, ...]:
     """Return the types of C parameters without the parameters' names."""
     if parameters.strip() in ("", "void"):
         return ()
-    return tuple(_type(each) for each in re.split(r",(?![^()]*\))", parameters))
+    return tuple(_type(each) for each in _COMMA.split(parameters))
 
 
+@cache
 def _type(parameter: str) -> str:
-    text = re.sub(r"\b(?:const|struct|enum)\b", " ", parameter)
-    text = re.sub(r"\[\w*\]", "*", text)
+    text = _BOUNDS.sub("*", _QUALIFIER.sub(" ", parameter))
     words = _WORD.findall(text)
     stars = text.count("*")
     if len(words) > 1 and words[-1] not in ("int", "long", "char", "short", "unsigned", "float", "double"):
@@ -66,9 +72,10 @@ def _like(one: str, other: str) -> bool:
     return one == other or (one, other) in _LOOSE
 
 
+@cache
 def _renamed(type_: str, named: Callable[[str], str]) -> str:
     def new(match: re.Match[str]) -> str:
         name = named(match.group())
         return _SAME.get(name, name)
 
-    return re.sub(r"\s+", " ", _WORD.sub(new, type_)).strip()
+    return _SPACES.sub(" ", _WORD.sub(new, type_)).strip()

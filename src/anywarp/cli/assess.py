@@ -15,15 +15,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import Progress as Bar
 
 from anywarp.catalogue.releases import NEWEST
 from anywarp.deploy.foretell import settled
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate.assess import Assessment, Plan, assess
 from anywarp.migrate.findings import ANSWERS
-from anywarp.migrate.report import as_json, page, sarif
+from anywarp.migrate.report import as_json, sarif
 from anywarp.migrate.report.words import text as in_words
 from anywarp.migrate.shown import visible
 from anywarp.migrate.summary import Summary, new_findings, read_baseline, summarize
@@ -80,11 +78,17 @@ def command(
     new = new_findings(result.findings, known) if known is not None else None
     _tell(result)
     if html is not None:
-        _write(html, page.report(result, summary, new))
+        _write(html, _page(result, summary, new))
     if keep:
         _keep(result, summary, new)
     _print(style, output, result, summary, new)
     return _exit_code(result, fail_on, new)
+
+
+def _page(result: Assessment, summary: Summary, new: Sequence[bool] | None) -> str:
+    from anywarp.migrate.report import page  # what makes pages takes long to import, and most runs want none
+
+    return page.report(result, summary, new)
 
 
 def _keep(result: Assessment, summary: Summary, new: Sequence[bool] | None) -> None:
@@ -96,7 +100,7 @@ def _keep(result: Assessment, summary: Summary, new: Sequence[bool] | None) -> N
         "findings": len(result.findings),
         "answers": shares,
         "days": str(summary.days),
-        "page": page.report(result, summary, new),
+        "page": _page(result, summary, new),
     }
     with opened() as store:
         identity = store.add(
@@ -172,20 +176,31 @@ def _unwritable(path: Path, error: OSError) -> AnywarpError:
 @contextmanager
 def _progress() -> Generator[Callable[[int, int], None]]:
     """Give a callback that tells on stderr, once the work has taken two seconds: a bar on a terminal, else a line now and then."""
-    started = time.monotonic()
-    console = Console(stderr=True)
-    last = started
-    with Bar(console=console, transient=True, auto_refresh=False, disable=not console.is_terminal) as bar:
+    started = last = time.monotonic()
+
+    def due(every: float) -> bool:
+        nonlocal last
+        now = time.monotonic()
+        if now - started <= _PATIENCE or now - last < every:
+            return False
+        last = now
+        return True
+
+    def line(done: int, total: int) -> None:
+        if due(_LINE_EVERY):
+            print(f"anywarp assess: read {done:,} of {total:,} files", file=sys.stderr, flush=True)
+
+    if not sys.stderr.isatty():
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task("reading", visible=False)
 
         def step(done: int, total: int) -> None:
-            nonlocal last
-            now = time.monotonic()
-            if now - started <= _PATIENCE or now - last < (_BAR_EVERY if console.is_terminal else _LINE_EVERY):
-                return
-            last = now
-            bar.update(task, completed=done, total=max(total, 1), visible=True, refresh=True)
-            if not console.is_terminal:
-                print(f"anywarp assess: read {done:,} of {total:,} files", file=sys.stderr, flush=True)
+            if due(_BAR_EVERY):
+                bar.update(task, completed=done, total=max(total, 1), visible=True, refresh=True)
 
         yield step

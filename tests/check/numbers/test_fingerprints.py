@@ -42,6 +42,7 @@ def in_float16(a, b, block=1):
     return total.astype(np.float64)
 
 
+@pytest.mark.spread("convert")
 @pytest.mark.parametrize("convert", [formats.round_to, formats.truncate_to])
 @pytest.mark.parametrize("known", ["operands", "sizes"])
 @pytest.mark.parametrize("side", ["target", "reference"])
@@ -168,6 +169,7 @@ def test_operands_below_the_smallest_normal_number_become_zero():
     expect(a @ b, flushed @ b, Operation("product", 256, "float16"), "flushed-subnormals", inputs=(a, b))
 
 
+@pytest.mark.spread("boxed")
 @pytest.mark.parametrize("boxed", [(64, 32), (16, 64), (32, 128)])
 @pytest.mark.parametrize("defect", ["shifted", "zero", "noise"])
 def test_a_kernel_that_is_wrong_in_one_tile(boxed, defect):
@@ -201,6 +203,7 @@ def test_a_kernel_that_is_wrong_in_some_tiles():
     assert "4 of 32 tiles of 32 x 32" in expect(exact, found, Operation("product", 64), "tile", inputs=(a, b)).evidence
 
 
+@pytest.mark.spread("by")
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("by", [1, -1, 8])
 def test_values_off_by_some_places(axis, by):

@@ -1,12 +1,23 @@
-"""Two ranks over gloo: a model in two halves of its columns and rows (tensor parallel) by hand; `broken` turns one rank's part wrong."""
+"""Two ranks over gloo: a model in two halves of its columns and rows (tensor parallel) by hand; `broken` turns one rank's part wrong.
+
+The process that starts the ranks does without torch, whose import takes longer than all else here.
+"""
 
 import os
+import subprocess
 import sys
 
-import torch
-import torch.distributed as distributed
-import torch.multiprocessing
-from torch import nn
+file, *more = sys.argv[1:]
+RANK = os.environ.get("RANK")
+if RANK is None:
+    if os.path.exists(file):
+        os.unlink(file)
+    ranks = [subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, "RANK": str(rank)}) for rank in range(2)]
+    sys.exit(max([rank.wait() != 0 for rank in ranks]))
+
+import torch  # noqa: E402
+import torch.distributed as distributed  # noqa: E402
+from torch import nn  # noqa: E402
 
 
 class Halves(nn.Module):
@@ -25,10 +36,10 @@ class Halves(nn.Module):
         return out
 
 
-def work(rank, file, broken):
+def work(rank):
     distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
     model = Halves(rank)
-    if broken and rank == 1:
+    if "broken" in more and rank == 1:
         model.down.forward = lambda x: nn.functional.linear(x, model.down.weight) * 1.02
     torch.manual_seed(4)
     with torch.no_grad():
@@ -36,8 +47,4 @@ def work(rank, file, broken):
     distributed.destroy_process_group()
 
 
-if __name__ == "__main__":
-    file, *more = sys.argv[1:]
-    if os.path.exists(file):
-        os.unlink(file)
-    torch.multiprocessing.spawn(work, (file, "broken" in more), nprocs=2)
+work(int(RANK))

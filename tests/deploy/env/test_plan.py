@@ -2,10 +2,12 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from anywarp.cli.main import call
 from anywarp.deploy.env.installed import look
 from anywarp.deploy.env.plan import of_environment, of_requirements
 from fakes import wheels
@@ -124,14 +126,15 @@ def test_a_build_for_rocm_and_one_for_the_processor(tmp_path):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_files_of_requirements_are_planned_for_and_stay_as_they_are(env, tmp_path, case):
+def test_files_of_requirements_are_planned_for_and_stay_as_they_are(tmp_path, capsys, case):
     before = re.split(r"(?m)^=== \w+\n", case.read_bytes().decode())[1]
     file = tmp_path / "requirements.txt"
     file.write_bytes(before.encode())
     stamp = file.stat().st_mtime_ns
-    done = env("plan", "-r", file, "--format", "json")
-    assert done.returncode in (0, 1), done.stderr
-    for item in json.loads(done.stdout)["packages"]:
+    status = call(["env", "plan", "--python", sys.executable, "-r", str(file), "--format", "json"])
+    said = capsys.readouterr()
+    assert status in (0, 1), said.err
+    for item in json.loads(said.out)["packages"]:
         assert item["reason"] and (item["what"] != "none" or item["help"])
     assert (file.read_bytes(), file.stat().st_mtime_ns) == (before.encode(), stamp)
 
