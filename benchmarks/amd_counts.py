@@ -36,7 +36,7 @@ ALIGNMENT = 4096
 LIMIT = 400_000_000
 """Instructions of all waves of a launch."""
 
-SETS = {"main": "workloads", "untuned": "untuned"}
+SETS = {"main": "workloads", "untuned": "untuned", "matrix": "products"}
 SMALL = {
     "N": 1 << 14, "ROWS": 8, "COLS": 1024, "MATRIX": 64, "IMAGE": 64, "SIDE": 128, "BODIES": 256, "HEADS": 1, "SEQUENCE": 32,
     "CELLS": 1 << 13, "OPTIONS": 1 << 12, "WORDS": 1 << 14, "SUMS": 16, "BINS": 16,
@@ -244,6 +244,40 @@ def table(card: str, found: dict[str, Any]) -> list[str]:
     ]
 
 
+def sections(card: str, found: dict[str, Any]) -> list[str]:
+    """Return the lines of the page for one card: what has two sides, and what has ours alone."""
+    both = {name: pair for name, pair in found.items() if "clang" in pair}
+    alone = {name: pair for name, pair in found.items() if "clang" not in pair}
+    return (table(card, both) if both else []) + (products(card, alone) if alone else [])
+
+
+def products(card: str, found: dict[str, Any]) -> list[str]:
+    """Return the lines of the page about products of mma.sync on one card, which have our side alone."""
+    kinds = [kind for kind in CLASSES[:-1] if kind != "matrix"]
+    lines = [
+        f"### Products of mma.sync on {card}",
+        "",
+        "Instructions of ours alone; each class per instruction that multiplies matrices.",
+        "",
+        "| kernel | instructions | matrix | " + " | ".join(kinds) + " | registers | waves | spills |",
+        "| --- | --- | --- |" + " --- |" * (len(kinds) + 3),
+    ]
+    for name, pair in found.items():
+        ours = pair["ours"]
+        if not ours.get("right"):
+            lines.append(f"| {name} | not right: {str(ours.get('error'))[:160]} |" + " |" * (len(kinds) + 4))
+            continue
+        matrix = ours["classes"].get("matrix", 0)
+        cells = [
+            f"{ours['classes'].get(kind, 0) / matrix:.2f}" if matrix else str(ours["classes"].get(kind, 0))
+            for kind in kinds
+        ]
+        lines.append(
+            f"| {name} | {total(ours)} | {matrix} | {' | '.join(cells)} | {ours['vgprs']}+{ours['sgprs']} | {ours['waves']} | {ours['spills']} |"
+        )
+    return [*lines, ""]
+
+
 def share(ours: int, theirs: int) -> str:
     """Return a ratio as a cell; both numbers where a ratio would say nothing."""
     if ours == theirs == 0:
@@ -284,24 +318,23 @@ def command(
     kept: dict[str, Any] = json.loads(results.read_text()) if results and results.exists() else {}
     for card in () if only_page else cards or ("gfx942", "gfx1100"):
         with tempfile.TemporaryDirectory() as temporary:
-            made = compile_hip(chosen, card, Path(temporary), only)
+            made = compile_hip(chosen, card, Path(temporary), only) if chosen != "matrix" else None
         for work in workloads(chosen):
             if only not in work.name:
                 continue
-            pair = {
-                "ours": attempt(partial(launch_ours, work, card)),
-                "clang": attempt(partial(launch_clang, work, card, made)),
-            }
+            pair = {"ours": attempt(partial(launch_ours, work, card))}
+            if made:
+                pair["clang"] = attempt(partial(launch_clang, work, card, made))
             kept.setdefault(card, {})[work.name] = pair
-            print("\n".join(table(card, {work.name: pair})[4:5]), flush=True)
+            print("\n".join(sections(card, {work.name: pair})[4:7]), flush=True)
             if results:
                 results.write_text(json.dumps(kept, indent=1) + "\n")
     if page:
         page.write_text(
-            HEAD + "\n".join(line for card, found in kept.items() for line in table(card, found)).rstrip() + "\n"
+            HEAD + "\n".join(line for card, found in kept.items() for line in sections(card, found)).rstrip() + "\n"
         )
     else:
-        print("\n".join(line for card, found in kept.items() for line in table(card, found)))
+        print("\n".join(line for card, found in kept.items() for line in sections(card, found)))
 
 
 def attempt(launch: Callable[[], dict[str, Any]]) -> dict[str, Any]:
