@@ -73,6 +73,8 @@ def workloads(chosen: str) -> list[Any]:
     if chosen == "main":
         for name, value in SMALL.items():
             setattr(module, name, value)
+    if chosen == "untuned":
+        module.PART = 32
     return [work for work in module.workloads() if work.name != "vecadd_64k"]
 
 
