@@ -91,7 +91,8 @@ def compile_hip(chosen: str, card: str, folder: Path, only: str) -> bytes:
     command = [sys.executable, "-m", "anywarp", "translate", str(sources), "-o", str(made), "--target", f"hip:{card}"]
     subprocess.run([*command, "--rocm", RELEASE], capture_output=True, check=False)
     parts = "".join(f'namespace of_{kernel} {{\n#include "{kernel}.cu"\n}}\n' for kernel in kernels)
-    (made / "whole.hip").write_text(f"#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n{parts}")
+    support = "".join(f'#include "{path.name}"\n' for path in sorted(made.glob("anywarp_*.h")))  # outside of namespaces
+    (made / "whole.hip").write_text(f"#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n{support}{parts}")
     flags = ["-O3", "-std=c++17", "--cuda-device-only", "--no-gpu-bundle-output", str(made / "whole.hip")]
     subprocess.run([*compiler(card), *flags, "-o", str(folder / "whole")], check=True)
     return (folder / "whole").read_bytes()
