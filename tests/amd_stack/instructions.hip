@@ -1,10 +1,11 @@
-// Single instructions on data that differs in every lane: `instructions NAME` prints a line for each lane, bits of operands and result in hexadecimal.
+// Single instructions on data that differs in every lane. Reads lines of an instruction's name and two operands, and prints the result of each, all as bits in hexadecimal.
 #include <hip/hip_runtime.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #define NEED(call) \
@@ -57,17 +58,23 @@ __global__ void executed(Row* rows, int what) {
   row.result = what == SWAPPED ? pair : what == SEGMENT || what == DOUBLE_QUOTIENT ? bits(d) : bits(f);
 }
 
-int main(int, char** words) {
-  int what = 0;
-  while (std::strcmp(names[what], words[1])) ++what;
-  std::vector<Row> rows;
-  Row row{};
-  while (std::scanf("%lx %lx", &row.a, &row.b) == 2) rows.push_back(row);
-  Row* there;
-  NEED(hipMalloc(&there, rows.size() * sizeof(Row)));
-  NEED(hipMemcpy(there, rows.data(), rows.size() * sizeof(Row), hipMemcpyHostToDevice));
-  executed<<<(rows.size() + 63) / 64, 64>>>(there, what);
-  NEED(hipGetLastError());
-  NEED(hipMemcpy(rows.data(), there, rows.size() * sizeof(Row), hipMemcpyDeviceToHost));
-  for (const Row& each : rows) std::printf("%lx\n", each.result);
+int main() {
+  std::vector<std::vector<Row>> rows(std::size(names));
+  char name[32];
+  for (Row row{}; std::scanf("%31s %lx %lx", name, &row.a, &row.b) == 3;)
+    for (size_t what = 0; what < std::size(names); ++what)
+      if (!std::strcmp(name, names[what])) rows[what].push_back(row);
+  for (size_t what = 0; what < rows.size(); ++what) {
+    std::vector<Row>& some = rows[what];
+    if (some.empty()) continue;
+    const size_t count = some.size();
+    some.resize((count + 63) / 64 * 64);
+    Row* there;
+    NEED(hipMalloc(&there, some.size() * sizeof(Row)));
+    NEED(hipMemcpy(there, some.data(), some.size() * sizeof(Row), hipMemcpyHostToDevice));
+    executed<<<some.size() / 64, 64>>>(there, int(what));
+    NEED(hipGetLastError());
+    NEED(hipMemcpy(some.data(), there, some.size() * sizeof(Row), hipMemcpyDeviceToHost));
+    for (size_t n = 0; n < count; ++n) std::printf("%s %lx\n", names[what], some[n].result);
+  }
 }

@@ -4,6 +4,7 @@ import math
 import struct
 import subprocess
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,46 +15,14 @@ from amd_stack.cards import CARDS
 
 pytestmark = [pytest.mark.amd_stack]
 SOURCE = Path(__file__).with_name("instructions.hip")
-RANDOM = np.random.default_rng(9)
 
 
 def of_float(value):
     return struct.unpack("<I", struct.pack("<f", value))[0]
 
 
-def to_float(bits):
-    return struct.unpack("<f", struct.pack("<I", bits))[0]
-
-
 def of_double(value):
     return struct.unpack("<Q", struct.pack("<d", value))[0]
-
-
-@pytest.fixture(scope="session")
-def executed(tmp_path_factory):
-    """Return a function that gives the results of an instruction for rows of operands' bits."""
-    folder = tmp_path_factory.mktemp("instructions")
-
-    def run(name, card, rows):
-        if not stack.emulated(card):
-            pytest.skip(f"the emulator was built without {CARDS[card][1]}")
-        program = folder / card
-        if not program.exists():
-            command = [*translated.compiler(card), "-std=c++17", SOURCE, "-o", program]
-            library = [f"-L{stack.PLACE}/debian/usr/lib/x86_64-linux-gnu", "-lamdhip64"]
-            done = subprocess.run([*map(str, command), *library], capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
-        whole = rows + [rows[0]] * (-len(rows) % 64)
-        given = folder / "rows"
-        given.write_text("".join(f"{a:x} {b:x}\n" for a, b in whole))
-        done = stack.run(["bash", "-c", f"exec {program} {name} <{given}"], card)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return [int(line, 16) for line in done.stdout.split()][: len(rows)]
-
-    return run
-
-
-both = pytest.mark.parametrize("card", ["gfx942", "gfx1100"])
 
 
 def two_over_pi(places):
@@ -67,51 +36,40 @@ def two_over_pi(places):
     return 2 * one * one // pi >> 64
 
 
-@both
-def test_segments_of_two_over_pi(executed, card):
-    """CDNA3 ISA, V_TRIG_PREOP_F64."""
+def segment():
+    """V_TRIG_PREOP_F64: 53 bits of 2/pi (CDNA3 ISA, VOP3 opcodes)."""
     numbers = [1.0, -3e-5, 2.0**54, 2.0**55, 1e22, -1e100, 2.0**944, 2.0**945, 1.7e308, 5e-324]
-    rows = [(of_double(number), segment) for number in numbers for segment in range(32)]
     digits = two_over_pi(1201)
-    wanted = []
-    for bits, segment in rows:
+    for bits in map(of_double, numbers):
         exponent = bits >> 52 & 0x7FF
-        shift = 53 * segment + max(exponent - 1077, 0)
-        found = (digits << shift >> 1201 - 53) & (1 << 53) - 1
-        scale = -53 - shift + (128 if exponent >= 1968 else 0)
-        steps = found << scale + 1074 if scale >= -1074 else found >> -1074 - scale  # of the least denormal number
-        wanted.append(of_double(float(Fraction(steps, 1 << 1074))))
-    assert executed("segment", card, rows) == wanted
+        for n in range(32):
+            shift = 53 * n + max(exponent - 1077, 0)
+            found = (digits << shift >> 1201 - 53) & (1 << 53) - 1
+            scale = 1074 - 53 - shift + (128 if exponent >= 1968 else 0)  # of the least denormal number
+            yield bits, n, of_double(float(Fraction(found << scale if scale >= 0 else found >> -scale, 1 << 1074)))
 
 
-@both
-@pytest.mark.parametrize("name", ["greater", "lesser"])
-def test_the_greater_of_zeros_is_positive(executed, card, name):
-    """CDNA3 ISA, V_MAX_F32, V_MIN_F32: a NaN is left out, -0 is less than +0."""
+def extreme(choose):
+    """V_MAX_F32 and V_MIN_F32: a NaN is left out, -0 is less than +0 (CDNA3 ISA)."""
     special = [0.0, -0.0, 1.5, -2.5, math.inf, -math.inf, math.nan, 1e-42]
-    pairs = [(a, b) for a in special for b in special if not math.isnan(a) or not math.isnan(b)]
-    choose = max if name == "greater" else min
-
-    def of(a, b):
-        if math.isnan(a) or math.isnan(b):
-            return b if math.isnan(a) else a
-        return choose((a, b), key=lambda value: (value, math.copysign(1, value)))
-
-    rows = [(of_float(a), of_float(b)) for a, b in pairs]
-    assert executed(name, card, rows) == [of_float(of(a, b)) for a, b in pairs]
+    for a in special:
+        for b in special:
+            if not math.isnan(a) and not math.isnan(b):
+                yield of_float(a), of_float(b), of_float(choose((a, b), key=lambda x: (x, math.copysign(1, x))))
+            elif not math.isnan(a) or not math.isnan(b):
+                yield of_float(a), of_float(b), of_float(b if math.isnan(a) else a)
 
 
-@both
-def test_clamp_makes_positive_zero_of_negative_zero_and_nan(executed, card):
-    """CDNA3 ISA, output modifiers, and MODE.DX10_CLAMP, which is on in every kernel for HSA."""
+def clamped():
+    """CLAMP makes +0 of -0 and, under MODE.DX10_CLAMP, which is on in every kernel for HSA, of NaN (CDNA3 ISA, output modifiers)."""
     given = [-0.0, 0.0, math.nan, 0.25, 1.0, 1.5, -3.0, math.inf, -math.inf]
     wanted = [0.0, 0.0, 0.0, 0.25, 1.0, 1.0, 0.0, 1.0, 0.0]
-    found = executed("clamped", card, [(of_float(value), of_float(1.0)) for value in given])
-    assert found == [of_float(value) for value in wanted]
+    for a, result in zip(given, wanted, strict=True):
+        yield of_float(a), of_float(1.0), of_float(result)
 
 
 def rounded(value, how):
-    """Round a fraction to float as the mode says."""
+    """Round a fraction to float in a direction."""
     near = np.float32(float(value))  # doubles hold sums of these floats exactly
     if Fraction(float(near)) == value:
         return float(near)
@@ -121,35 +79,83 @@ def rounded(value, how):
     return float({"up": up, "down": down, "to_zero": down if value > 0 else up}[how])
 
 
-@both
-@pytest.mark.parametrize("how", ["to_zero", "up", "down"])
-def test_a_sum_rounds_as_mode_says(executed, card, how):
-    """CDNA3 ISA, MODE.FP_ROUND."""
-    a = RANDOM.standard_normal(128).astype(np.float32)
-    b = (RANDOM.standard_normal(128) * 2.0 ** RANDOM.integers(-20, 20, 128)).astype(np.float32)
-    wanted = [of_float(rounded(Fraction(float(x)) + Fraction(float(y)), how)) for x, y in zip(a, b, strict=True)]
-    rows = [(of_float(float(x)), of_float(float(y))) for x, y in zip(a, b, strict=True)]
-    assert executed(how, card, rows) == wanted
+def summed(how):
+    """V_ADD_F32 as MODE.FP_ROUND says (CDNA3 ISA)."""
+    random = np.random.default_rng(9)
+    a = random.standard_normal(128).astype(np.float32)
+    b = (random.standard_normal(128) * 2.0 ** random.integers(-20, 20, 128)).astype(np.float32)
+    for x, y in zip(map(float, a), map(float, b), strict=True):
+        yield of_float(x), of_float(y), of_float(rounded(Fraction(x) + Fraction(y), how))
 
 
-@both
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_quotients_are_rounded_right(executed, card, kind):
-    """What V_DIV_SCALE, V_DIV_FMAS and V_DIV_FIXUP make together is IEEE 754's quotient, by the processor's own division."""
-    bits, word = (32, np.uint32) if kind == np.float32 else (64, np.uint64)
-    top = np.finfo(kind).maxexp
-    exponents = np.concatenate(
-        [RANDOM.integers(1 - top, top, (2, 400)), RANDOM.integers(top - 8, top, (2, 50)) * [[1], [-1]]], 1
-    )
-    a, b = np.ldexp(RANDOM.uniform(1, 2, exponents.shape).astype(kind), exponents - 1).astype(kind)
+def quotient(kind, word):
+    """What V_DIV_SCALE, V_DIV_FMAS and V_DIV_FIXUP make together is IEEE 754's quotient: by the processor's own division."""
+    random, top = np.random.default_rng(10), np.finfo(kind).maxexp
+    far = random.integers(top - 8, top, (2, 50)) * [[1], [-1]]
+    exponents = np.concatenate([random.integers(1 - top, top, (2, 400)), far, -far], 1)
+    a, b = np.ldexp(random.uniform(1, 2, exponents.shape).astype(kind), exponents - 1).astype(kind)
     with np.errstate(all="ignore"):
         wanted = (a / b).view(word)
-    name = "quotient" if bits == 32 else "double_quotient"
-    rows = [(int(x), int(y)) for x, y in zip(a.view(word), b.view(word), strict=True)]
-    assert executed(name, card, rows) == wanted.tolist()
+    yield from zip(a.view(word).tolist(), b.view(word).tolist(), wanted.tolist(), strict=True)
 
 
-def test_a_packed_move_takes_what_op_sel_says(executed):
-    """CDNA3 ISA, V_PK_MOV_B32: the lower half from S0 by OP_SEL[0], the upper from S1 by OP_SEL[1]."""
-    rows = [(int(a), int(b)) for a, b in RANDOM.integers(0, 1 << 63, (64, 2))]
-    assert executed("swapped", "gfx942", rows) == [a >> 32 | (b & 0xFFFFFFFF) << 32 for a, b in rows]
+def swapped():
+    """V_PK_MOV_B32: the lower half from S0 by OP_SEL[0], the upper from S1 by OP_SEL[1] (CDNA3 ISA, VOP3P opcodes)."""
+    for a, b in np.random.default_rng(11).integers(0, 1 << 63, (64, 2)).tolist():
+        yield a, b, a >> 32 | (b & 0xFFFFFFFF) << 32
+
+
+ROWS = {
+    "segment": segment,
+    "greater": lambda: extreme(max),
+    "lesser": lambda: extreme(min),
+    "clamped": clamped,
+    "to_zero": lambda: summed("to_zero"),
+    "up": lambda: summed("up"),
+    "down": lambda: summed("down"),
+    "quotient": lambda: quotient(np.float32, np.uint32),
+    "double_quotient": lambda: quotient(np.float64, np.uint64),
+    "swapped": swapped,
+}
+"""By the names of instructions.hip: operands and what they give."""
+
+
+@cache
+def rows():
+    return {name: list(make()) for name, make in ROWS.items()}
+
+
+@pytest.fixture(scope="session")
+def executed(tmp_path_factory):
+    """Return a function that gives a card's results of all rows, by instruction; the card is asked once."""
+    folder = tmp_path_factory.mktemp("instructions")
+
+    @cache
+    def run(card):
+        command = [*translated.compiler(card), "-std=c++17", SOURCE, "-o", folder / card]
+        libraries = [f"-L{stack.PLACE}/debian/usr/lib/x86_64-linux-gnu", "-lamdhip64"]
+        done = subprocess.run([*map(str, command), *libraries], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        lines = (f"{name} {a:x} {b:x}\n" for name, each in rows().items() for a, b, _ in each)
+        (folder / "rows").write_text("".join(lines))
+        done = stack.run(["bash", "-c", f"exec {folder / card} <{folder / 'rows'}"], card)
+        assert done.returncode == 0, done.stdout[-500:] + done.stderr[-2000:]
+        found = {name: [] for name in ROWS}
+        for line in done.stdout.splitlines():
+            name, _, bits = line.partition(" ")
+            found[name].append(int(bits, 16))
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("card", "name"), [("gfx942", name) for name in ROWS] + [("gfx1100", name) for name in ROWS if name != "swapped"]
+)
+def test_an_instruction_gives_what_the_manual_says(card, name, executed):
+    if not stack.emulated(card):
+        pytest.skip(f"the emulator was built without {CARDS[card][1]}")
+    found = executed(card)[name]
+    assert len(found) == len(rows()[name])
+    wrong = [(hex(a), hex(b), hex(got), hex(r)) for got, (a, b, r) in zip(found, rows()[name], strict=True) if got != r]
+    assert not wrong, f"{len(wrong)} of {len(found)}; operands, result, wanted: {wrong[:4]}"
