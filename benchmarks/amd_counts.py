@@ -6,7 +6,8 @@ ROCm's device libraries; TINYGRAD names tinygrad's work tree (scripts/tinygrad_t
 
     export AMD_STACK=build/ci/amd-stack TINYGRAD=$(scripts/tinygrad_tree)
     python benchmarks/amd_counts.py --results counts.json --page docs/amd-counts.md
-    python benchmarks/amd_counts.py --set untuned --card gfx1100 --only scan
+    python benchmarks/amd_counts.py --set untuned --results untuned.json
+    python benchmarks/amd_counts.py --set matrix --results untuned.json --page docs/amd-counts-untuned.md
 """
 
 from __future__ import annotations
@@ -297,12 +298,25 @@ waves executed, and results were verified on both sides. **These are counts, not
 Ratios are ours to clang's: below 1 we execute less. *Instructions* compute or move something; waits for counters, hints and idle cycles are left out.
 *Lines*: lines of 128 bytes that vector memory instructions touched, each instruction by itself; *bytes*: what lanes asked for. *Registers*: vector + scalar.
 *Waves* per SIMD, by the documented rules. What has a slash is ours / clang's.
+"""
 
+WORDS = {
+    "main": """
 Where the ratios come from, by the names of the instructions: `expf` and `logf` are NVIDIA's, spelled out in the PTX, where clang has ROCm's, which lean on the hardware's logarithm
 and power (`blackscholes`). NVIDIA's compiler
 unrolls loops that clang leaves (`rmsnorm`), and what it makes of shuffles we do by swizzles and moves between lanes, where HIP's go through shared memory's crossbar (DS_BPERMUTE).
-The untuned kernels and the products of `mma.sync`, which have no counterpart as HIP source, were not counted.
-"""
+Kernels that nobody tuned for, and products of `mma.sync`: [amd-counts-untuned.md](amd-counts-untuned.md).
+
+""",
+    "untuned": """
+These are the kernels of `benchmarks/kernels/untuned`, with a 32nd of their work. Where the ratios come from, by the names of the instructions: PTX does not say that sums do not overflow, so
+`(low + high) / 2` of signed numbers is rounded and its sign extended each time (`lower_bound`); NVIDIA's compiler unrolls the loop over rows that are shorter than that (`spmv`); `__expf` keeps denormal
+results, as NVIDIA's `ex2.approx.f32` does, where HIP's does not (`softmax_odd`); clang packs f32 in pairs and reads 16 bytes of shared memory at once, of whose alignment the PTX says less (`kmeans`).
+`half_axpby` was at 1.16 before arithmetic of f16x2 became packed instructions.
+
+""",
+}
+"""What a page says of its set."""
 
 
 @click.command()
@@ -334,7 +348,10 @@ def command(
                 results.write_text(json.dumps(kept, indent=1) + "\n")
     if page:
         page.write_text(
-            HEAD + "\n".join(line for card, found in kept.items() for line in sections(card, found)).rstrip() + "\n"
+            HEAD
+            + WORDS["main" if chosen == "main" else "untuned"]
+            + "\n".join(line for card, found in kept.items() for line in sections(card, found)).rstrip()
+            + "\n"
         )
     else:
         print("\n".join(line for card, found in kept.items() for line in sections(card, found)))

@@ -15,6 +15,14 @@ FEW = ("cuda.core: all", "Triton: all", "numba-cuda: warp", "tinygrad: linear")
 WHY: dict[str, str] = {}
 """Checks that are not right, and whose it is."""
 
+MISSING = {
+    "numba_cuda": "this machine has no numba",
+    "cuda.core": "needs cuda-core, which numba-cuda brings",
+    "tinygrad": "this machine has no tinygrad",
+    "triton": "triton is not installed",
+    "bitsandbytes": "bitsandbytes' wheel is not installed",
+}
+
 PARTS = [f"{name}: {part}" for name, client in clients.CLIENTS.items() for part in client.parts]
 
 
@@ -24,7 +32,7 @@ def check(whole, card):
         pytest.skip(f"the emulator was built without {CARDS[card][1]}")
     package = clients.CLIENTS[name].package
     if importlib.util.find_spec(package.split(".")[0]) is None:
-        pytest.skip(f"{package} is not installed")
+        pytest.skip(MISSING[package])
     each = clients.seen(name, part, card)
     wrong = {what: said for what, said in each.failed.items() if f"{whole}: {what}" not in WHY}
     assert not wrong and not each.end, (wrong, each.end)
