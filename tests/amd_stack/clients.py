@@ -99,8 +99,8 @@ def outcome(words: str, end: str, seconds: float) -> Outcome:
     """Read what a client says of its checks: a line for each, or how many there were and a line for each that failed."""
     failed = {}
     for line in re.findall(r"^FAILED (.*)", words, re.M):
-        what, _, said = line.partition(": ")
-        failed[what.strip()] = said[:200]
+        what, _, said = line.partition(" ")
+        failed[what.removesuffix(":")] = said[:200]
     counted = re.search(r"(\d+) checks, (\d+) failed", words)
     right = int(counted[1]) - int(counted[2]) if counted else len(re.findall(r"^ok ", words, re.M))
     return Outcome(right, failed, end, seconds)
@@ -134,7 +134,7 @@ def page(found: dict[str, dict[str, Outcome]], why: dict[str, str]) -> str:
             if card in each and each[card].end:
                 bad["the process"] = each[card].end
             for what, said in bad.items():
-                cause = why.get(f"{name}: {what}", why.get(name, "not found out"))
+                cause = why.get(f"{name}: {what}", why.get(name.split(": ")[0], "not found out"))
                 lines.append(f"| {name.split(': ')[0]} | {what} | {card} | {said.replace('|', '/')} | {cause} |")
     return "\n".join(lines).rstrip() + "\n"
 
