@@ -6,7 +6,8 @@ ROCm's device libraries; TINYGRAD names tinygrad's work tree (scripts/tinygrad_t
 
     export AMD_STACK=build/ci/amd-stack TINYGRAD=$(scripts/tinygrad_tree)
     python benchmarks/amd_counts.py --results counts.json --page docs/amd-counts.md
-    python benchmarks/amd_counts.py --set untuned --card gfx1100 --only scan
+    python benchmarks/amd_counts.py --set untuned --results untuned.json
+    python benchmarks/amd_counts.py --set matrix --results untuned.json --page docs/amd-counts-untuned.md
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ ALIGNMENT = 4096
 LIMIT = 400_000_000
 """Instructions of all waves of a launch."""
 
-SETS = {"main": "workloads", "untuned": "untuned"}
+SETS = {"main": "workloads", "untuned": "untuned", "matrix": "products"}
 SMALL = {
     "N": 1 << 14, "ROWS": 8, "COLS": 1024, "MATRIX": 64, "IMAGE": 64, "SIDE": 128, "BODIES": 256, "HEADS": 1, "SEQUENCE": 32,
     "CELLS": 1 << 13, "OPTIONS": 1 << 12, "WORDS": 1 << 14, "SUMS": 16, "BINS": 16,
@@ -73,6 +74,8 @@ def workloads(chosen: str) -> list[Any]:
     if chosen == "main":
         for name, value in SMALL.items():
             setattr(module, name, value)
+    if chosen == "untuned":
+        module.PART = 32
     return [work for work in module.workloads() if work.name != "vecadd_64k"]
 
 
@@ -89,7 +92,8 @@ def compile_hip(chosen: str, card: str, folder: Path, only: str) -> bytes:
     command = [sys.executable, "-m", "anywarp", "translate", str(sources), "-o", str(made), "--target", f"hip:{card}"]
     subprocess.run([*command, "--rocm", RELEASE], capture_output=True, check=False)
     parts = "".join(f'namespace of_{kernel} {{\n#include "{kernel}.cu"\n}}\n' for kernel in kernels)
-    (made / "whole.hip").write_text(f"#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n{parts}")
+    support = "".join(f'#include "{path.name}"\n' for path in sorted(made.glob("anywarp_*.h")))  # outside of namespaces
+    (made / "whole.hip").write_text(f"#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n{support}{parts}")
     flags = ["-O3", "-std=c++17", "--cuda-device-only", "--no-gpu-bundle-output", str(made / "whole.hip")]
     subprocess.run([*compiler(card), *flags, "-o", str(folder / "whole")], check=True)
     return (folder / "whole").read_bytes()
@@ -244,6 +248,40 @@ def table(card: str, found: dict[str, Any]) -> list[str]:
     ]
 
 
+def sections(card: str, found: dict[str, Any]) -> list[str]:
+    """Return the lines of the page for one card: what has two sides, and what has ours alone."""
+    both = {name: pair for name, pair in found.items() if "clang" in pair}
+    alone = {name: pair for name, pair in found.items() if "clang" not in pair}
+    return (table(card, both) if both else []) + (products(card, alone) if alone else [])
+
+
+def products(card: str, found: dict[str, Any]) -> list[str]:
+    """Return the lines of the page about products of mma.sync on one card, which have our side alone."""
+    kinds = [kind for kind in CLASSES[:-1] if kind != "matrix"]
+    lines = [
+        f"### Products of mma.sync on {card}",
+        "",
+        "Instructions of ours alone; each class per instruction that multiplies matrices.",
+        "",
+        "| kernel | instructions | matrix | " + " | ".join(kinds) + " | registers | waves | spills |",
+        "| --- | --- | --- |" + " --- |" * (len(kinds) + 3),
+    ]
+    for name, pair in found.items():
+        ours = pair["ours"]
+        if not ours.get("right"):
+            lines.append(f"| {name} | not right: {str(ours.get('error'))[:160]} |" + " |" * (len(kinds) + 4))
+            continue
+        matrix = ours["classes"].get("matrix", 0)
+        cells = [
+            f"{ours['classes'].get(kind, 0) / matrix:.2f}" if matrix else str(ours["classes"].get(kind, 0))
+            for kind in kinds
+        ]
+        lines.append(
+            f"| {name} | {total(ours)} | {matrix} | {' | '.join(cells)} | {ours['vgprs']}+{ours['sgprs']} | {ours['waves']} | {ours['spills']} |"
+        )
+    return [*lines, ""]
+
+
 def share(ours: int, theirs: int) -> str:
     """Return a ratio as a cell; both numbers where a ratio would say nothing."""
     if ours == theirs == 0:
@@ -260,12 +298,26 @@ waves executed, and results were verified on both sides. **These are counts, not
 Ratios are ours to clang's: below 1 we execute less. *Instructions* compute or move something; waits for counters, hints and idle cycles are left out.
 *Lines*: lines of 128 bytes that vector memory instructions touched, each instruction by itself; *bytes*: what lanes asked for. *Registers*: vector + scalar.
 *Waves* per SIMD, by the documented rules. What has a slash is ours / clang's.
+"""
 
+WORDS = {
+    "main": """
 Where the ratios come from, by the names of the instructions: `expf` and `logf` are NVIDIA's, spelled out in the PTX, where clang has ROCm's, which lean on the hardware's logarithm
 and power (`blackscholes`). NVIDIA's compiler
 unrolls loops that clang leaves (`rmsnorm`), and what it makes of shuffles we do by swizzles and moves between lanes, where HIP's go through shared memory's crossbar (DS_BPERMUTE).
-The untuned kernels and the products of `mma.sync`, which have no counterpart as HIP source, were not counted.
-"""
+Kernels that nobody tuned for, and products of `mma.sync`: [amd-counts-untuned.md](amd-counts-untuned.md).
+
+""",
+    "untuned": """
+These are the kernels of `benchmarks/kernels/untuned`, with a 32nd of their work. Where the ratios come from, by the names of the instructions: PTX does not say that sums do not overflow, so
+`(low + high) / 2` of signed numbers is rounded and its sign extended each time (`lower_bound`); NVIDIA's compiler unrolls the loop over rows that are shorter than that (`spmv`); `__expf` keeps denormal
+results, as NVIDIA's `ex2.approx.f32` does, where HIP's does not (`softmax_odd`); clang packs f32 in pairs and reads 16 bytes of shared memory at once, of whose alignment the PTX says less (`kmeans`).
+On gfx1100 a sum of 64 bits is two instructions, and more of our addresses are such sums of vectors, where clang has a scalar base and an offset (`gemv`, `stencil7`, `embedding`).
+`half_axpby` was at 1.16 before arithmetic of f16x2 became packed instructions.
+
+""",
+}
+"""What a page says of its set."""
 
 
 @click.command()
@@ -284,24 +336,26 @@ def command(
     kept: dict[str, Any] = json.loads(results.read_text()) if results and results.exists() else {}
     for card in () if only_page else cards or ("gfx942", "gfx1100"):
         with tempfile.TemporaryDirectory() as temporary:
-            made = compile_hip(chosen, card, Path(temporary), only)
+            made = compile_hip(chosen, card, Path(temporary), only) if chosen != "matrix" else None
         for work in workloads(chosen):
             if only not in work.name:
                 continue
-            pair = {
-                "ours": attempt(partial(launch_ours, work, card)),
-                "clang": attempt(partial(launch_clang, work, card, made)),
-            }
+            pair = {"ours": attempt(partial(launch_ours, work, card))}
+            if made:
+                pair["clang"] = attempt(partial(launch_clang, work, card, made))
             kept.setdefault(card, {})[work.name] = pair
-            print("\n".join(table(card, {work.name: pair})[4:5]), flush=True)
+            print("\n".join(sections(card, {work.name: pair})[4:7]), flush=True)
             if results:
                 results.write_text(json.dumps(kept, indent=1) + "\n")
     if page:
         page.write_text(
-            HEAD + "\n".join(line for card, found in kept.items() for line in table(card, found)).rstrip() + "\n"
+            HEAD
+            + WORDS["main" if chosen == "main" else "untuned"]
+            + "\n".join(line for card, found in kept.items() for line in sections(card, found)).rstrip()
+            + "\n"
         )
     else:
-        print("\n".join(line for card, found in kept.items() for line in table(card, found)))
+        print("\n".join(line for card, found in kept.items() for line in sections(card, found)))
 
 
 def attempt(launch: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -11,11 +11,17 @@ import numpy as np
 from workloads import RNG, Arrays, Workload, normal, outputs, uniform, zeros
 
 FOLDER = "untuned"
+PART = 1
+"""What the sizes are divided by, where the kernels are run for something else than their times."""
 
 
 def up(count: int, size: int) -> int:
     """Blocks of `size` that hold `count`."""
     return -(-count // size)
+
+
+def part(count: int) -> int:
+    return count // PART
 
 
 def half(*shape: int) -> np.ndarray[Any, Any]:
@@ -162,7 +168,7 @@ def batchnorm(a: Arrays) -> dict[int, Any]:
 
 
 def monte_carlo(a: Arrays) -> dict[int, Any]:
-    points, threads = MONTE_CARLO
+    points, threads = MONTE_CARLO[0], part(MONTE_CARLO[1])
     state = np.arange(threads, dtype=np.uint32) * np.uint32(2654435761) + np.uint32(12345)
     hits = 0
     for _ in range(points):
@@ -212,16 +218,19 @@ def work(
 
 def workloads() -> list[Workload]:
     """Return the kernels of this set, in the order of the table."""
-    n, m, w, h = 4_000_001, 2_000_003, 1021, 1013
-    side, cells = 701, 701 * 547
+    n, m, w, h = part(4_000_001), part(2_000_003), 1021, part(1013)
+    side, lines = 701, part(547)
+    layers, rows, sources, numbers, looked = part(2000), part(3000), part(201), part(100_003), part(200_003)
+    lists, entries, states, short, depth = part(256), part(50_001), part(500_009), part(1000), part(103)
+    words_of, long_rows, channels, threads = part(7001), part(500), part(500), part(MONTE_CARLO[1])
     return [
         work(
             "half_axpby", lambda: [half(n), half(n)], (n,), (up(n, 512), 1), (256, 1),
             outputs(lambda a: {1: 1e-3 * a[0].astype(np.float64) + a[1]}), 6 * n, 3 * n, floats=(1e-3, 1.0), tolerance=2e-3,
         ),
         work(
-            "layernorm_half", lambda: [half(2000, 1000), half(1000), half(1000), half(2000, 1000)], (1000, 2000), (2000, 1),
-            (128, 1), outputs(layernorm_half), 8_000_000, 16_000_000, floats=(1e-5,), kernel_ints=1, tolerance=2e-3,
+            "layernorm_half", lambda: [half(layers, 1000), half(1000), half(1000), half(layers, 1000)], (1000, layers), (layers, 1),
+            (128, 1), outputs(layernorm_half), 4000 * layers, 8000 * layers, floats=(1e-5,), kernel_ints=1, tolerance=2e-3,
         ),
         work(
             "dot_double", lambda: [double(m), double(m), np.zeros(128)], (m,), (128, 1), (256, 1), dot, 16 * m, 2 * m,
@@ -232,86 +241,86 @@ def workloads() -> list[Workload]:
             outputs(jacobi), 24 * w * h, 8 * w * h, tolerance=1e-12,
         ),
         work(
-            "gemv_int8", lambda: [words(3000, 1025), words(1025), no_integers(3000)], (1025, 3000), (750, 1), (128, 1),
-            outputs(lambda a: {2: a[0].view(np.int8).astype(np.int64) @ a[1].view(np.int8)}), 4 * 3000 * 1025,
-            8 * 3000 * 1025, tolerance=0,
+            "gemv_int8", lambda: [words(rows, 1025), words(1025), no_integers(rows)], (1025, rows), (up(rows, 4), 1), (128, 1),
+            outputs(lambda a: {2: a[0].view(np.int8).astype(np.int64) @ a[1].view(np.int8)}), 4 * rows * 1025,
+            8 * rows * 1025, tolerance=0,
         ),
         work(
             "conv5x5", lambda: [uniform(h, w), normal(5, 5), zeros(h, w)], (w, h), (up(w, 16), up(h, 16)), (16, 16),
             outputs(conv5x5), 8 * w * h, 50 * w * h,
         ),
         work(
-            "upconv", lambda: [uniform(8, 201, 203), normal(8, 4, 4), zeros(402, 406)], (203, 201, 8), (up(406, 32), up(402, 4)),
-            (32, 4), outputs(upconv), 4 * 12 * 201 * 203, 64 * 4 * 201 * 203,
+            "upconv", lambda: [uniform(8, sources, 203), normal(8, 4, 4), zeros(2 * sources, 406)], (203, sources, 8), (up(406, 32), up(2 * sources, 4)),
+            (32, 4), outputs(upconv), 4 * 12 * sources * 203, 64 * 4 * sources * 203,
         ),
         work(
-            "mandelbrot", lambda: [no_integers(547, 701)], (side, 547, MANDELBROT[0]), (up(side, 16), up(547, 16)), (16, 16),
-            mandelbrot, 4 * cells, 0, floats=MANDELBROT[1:], tolerance=0.01,
+            "mandelbrot", lambda: [no_integers(lines, side)], (side, lines, MANDELBROT[0]), (up(side, 16), up(lines, 16)), (16, 16),
+            mandelbrot, 4 * side * lines, 0, floats=MANDELBROT[1:], tolerance=0.01,
         ),
-        work("collatz", lambda: [no_integers(100_003)], (100_003,), (up(100_003, 96), 1), (96, 1), collatz, 400_012, tolerance=0),
+        work("collatz", lambda: [no_integers(numbers)], (numbers,), (up(numbers, 96), 1), (96, 1), collatz, 4 * numbers, tolerance=0),
         work(
-            "lower_bound", lambda: [np.sort(uniform(300_007)), uniform(200_003), no_integers(200_003)], (300_007, 200_003),
-            (up(200_003, 100), 1), (100, 1), outputs(lambda a: {2: np.searchsorted(a[0], a[1])}), 2_800_052, tolerance=0,
+            "lower_bound", lambda: [np.sort(uniform(300_007)), uniform(looked), no_integers(looked)], (300_007, looked),
+            (up(looked, 100), 1), (100, 1), outputs(lambda a: {2: np.searchsorted(a[0], a[1])}), 14 * looked, tolerance=0,
         ),
         work(
             "scan", lambda: [integers(-9, 99, m), no_integers(m), no_integers(up(m, 2048))], (m,), (up(m, 2048), 1), (512, 1),
             outputs(scan), 8 * m, m, tolerance=0,
         ),
         work(
-            "bitonic", lambda: [words(256, 1024), np.zeros((256, 1024), np.uint32)], (256,), (256, 1), (512, 1),
-            outputs(lambda a: {1: np.sort(a[0], 1)}), 8 * 256 * 1024, kernel_ints=0, tolerance=0,
+            "bitonic", lambda: [words(lists, 1024), np.zeros((lists, 1024), np.uint32)], (lists,), (lists, 1), (512, 1),
+            outputs(lambda a: {1: np.sort(a[0], 1)}), 8 * lists * 1024, kernel_ints=0, tolerance=0,
         ),
         work(
-            "spmv", lambda: sparse(50_001, 70_001), (50_001,), (up(50_001, 4), 1), (128, 1), outputs(spmv), 8 * 24 * 50_001,
-            2 * 24 * 50_001,
+            "spmv", lambda: sparse(entries, 70_001), (entries,), (up(entries, 4), 1), (128, 1), outputs(spmv), 8 * 24 * entries,
+            2 * 24 * entries,
         ),
         work(
             "digit_count", lambda: [words(m), np.zeros(64, np.uint32)], (m, 13), (64, 1), (256, 1),
             outputs(lambda a: {1: np.bincount(a[0] >> 13 & 63, minlength=64)}), 4 * m, tolerance=0,
         ),
         work(
-            "philox", lambda: [zeros(500_009, 4)], (500_009, PHILOX_SEED), (up(500_009, 256), 1), (256, 1), outputs(philox),
-            16 * 500_009, 80 * 500_009, tolerance=0,
+            "philox", lambda: [zeros(states, 4)], (states, PHILOX_SEED), (up(states, 256), 1), (256, 1), outputs(philox),
+            16 * states, 80 * states, tolerance=0,
         ),
         work(
             "upper", lambda: [text(n), np.zeros(n, np.uint8), np.zeros(1, np.uint32)], (n,), (up(n, 256), 1), (256, 1),
             outputs(upper), 2 * n, tolerance=0,
         ),
         work(
-            "gemv", lambda: [uniform(1000, 1501), uniform(1501), zeros(1000)], (1501, 1000), (1000, 1), (96, 1),
-            outputs(lambda a: {2: a[0].astype(np.float64) @ a[1]}), 4 * 1501 * 1000, 2 * 1501 * 1000, kernel_ints=1,
+            "gemv", lambda: [uniform(short, 1501), uniform(1501), zeros(short)], (1501, short), (short, 1), (96, 1),
+            outputs(lambda a: {2: a[0].astype(np.float64) @ a[1]}), 4 * 1501 * short, 2 * 1501 * short, kernel_ints=1,
         ),
         work(
-            "stencil7", lambda: [uniform(103, 107, 109), zeros(103, 107, 109)], (109, 107, 103), (up(109, 32), up(107, 4)), (32, 4),
-            outputs(stencil7), 8 * 109 * 107 * 103, 8 * 109 * 107 * 103,
+            "stencil7", lambda: [uniform(depth, 107, 109), zeros(depth, 107, 109)], (109, 107, depth), (up(109, 32), up(107, 4)), (32, 4),
+            outputs(stencil7), 8 * 109 * 107 * depth, 8 * 109 * 107 * depth,
         ),
         work(
-            "softmax_odd", lambda: [normal(2000, 777), zeros(2000, 777)], (777, 2000), (2000, 1), (128, 1), outputs(softmax),
-            8 * 2000 * 777, 5 * 2000 * 777, kernel_ints=1,
+            "softmax_odd", lambda: [normal(layers, 777), zeros(layers, 777)], (777, layers), (layers, 1), (128, 1), outputs(softmax),
+            8 * layers * 777, 5 * layers * 777, kernel_ints=1,
         ),
         work(
-            "embedding", lambda: [uniform(20_000, 300), integers(0, 20_000, 7001), zeros(7001, 300)], (300, 7001), (7001, 1),
-            (100, 1), outputs(lambda a: {2: a[0][a[1]].astype(np.float64) * np.float32(17.32)}), 8 * 7001 * 300,
+            "embedding", lambda: [uniform(20_000, 300), integers(0, 20_000, words_of), zeros(words_of, 300)], (300, words_of), (words_of, 1),
+            (100, 1), outputs(lambda a: {2: a[0][a[1]].astype(np.float64) * np.float32(17.32)}), 8 * words_of * 300,
             floats=(17.32,), kernel_ints=1,
         ),
         work(
-            "argmax", lambda: [normal(500, 5003), no_integers(500)], (5003, 500), (500, 1), (256, 1),
-            outputs(lambda a: {1: a[0].argmax(1)}), 4 * 500 * 5003, kernel_ints=1, tolerance=0,
+            "argmax", lambda: [normal(long_rows, 5003), no_integers(long_rows)], (5003, long_rows), (long_rows, 1), (256, 1),
+            outputs(lambda a: {1: a[0].argmax(1)}), 4 * long_rows * 5003, kernel_ints=1, tolerance=0,
         ),
         work(
-            "kmeans", lambda: [normal(100_003, 16), normal(60, 16), no_integers(100_003)], (100_003, 60), (up(100_003, 192), 1),
-            (192, 1), kmeans, 68 * 100_003, 48 * 60 * 100_003, tolerance=1e-4,
+            "kmeans", lambda: [normal(numbers, 16), normal(60, 16), no_integers(numbers)], (numbers, 60), (up(numbers, 192), 1),
+            (192, 1), kmeans, 68 * numbers, 48 * 60 * numbers, tolerance=1e-4,
         ),
         work(
-            "batchnorm", lambda: [normal(64, 500, 49), zeros(64, 500, 49)], (500, 64), (500, 1), (256, 1), outputs(batchnorm),
-            12 * 64 * 500 * 49, 6 * 64 * 500 * 49, floats=(1e-5,),
+            "batchnorm", lambda: [normal(64, channels, 49), zeros(64, channels, 49)], (channels, 64), (channels, 1), (256, 1), outputs(batchnorm),
+            12 * 64 * channels * 49, 6 * 64 * channels * 49, floats=(1e-5,),
         ),
         work(
-            "monte_carlo", lambda: [np.zeros(1, np.uint32)], MONTE_CARLO, (MONTE_CARLO[1] // 256, 1), (256, 1),
-            outputs(monte_carlo), 4, 8 * 256 * MONTE_CARLO[1], kernel_ints=1, tolerance=1e-5,
+            "monte_carlo", lambda: [np.zeros(1, np.uint32)], (MONTE_CARLO[0], threads), (threads // 256, 1), (256, 1),
+            outputs(monte_carlo), 4, 8 * 256 * threads, kernel_ints=1, tolerance=1e-5,
         ),
         work(
-            "cheapest_path", lambda: [integers(0, 10, 20, 100_003), integers(0, 10, 100_003), no_integers(100_003)],
-            (100_003, 20), (up(100_003, 216), 1), (256, 1), outputs(cheapest_path), 4 * 22 * 100_003, tolerance=0,
+            "cheapest_path", lambda: [integers(0, 10, 20, numbers), integers(0, 10, numbers), no_integers(numbers)],
+            (numbers, 20), (up(numbers, 216), 1), (256, 1), outputs(cheapest_path), 4 * 22 * numbers, tolerance=0,
         ),
     ]  # fmt: skip

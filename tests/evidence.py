@@ -21,7 +21,7 @@ PARTS = {
         "native/test_rocm_*.py",
         "amd_stack/test_libraries.py",
     ),
-    "whole CUDA programs": ("amd_stack/test_programs.py", "native/hip/test_programs.py"),
+    "whole CUDA programs": ("amd_stack/test_programs.py", "amd_stack/test_clients.py", "native/hip/test_programs.py"),
     "translated sources": ("migrate/translate/test_*.py", "amd_stack/test_translated.py"),
     "PyTorch and its neighbours for ROCm": ("frameworks/torch/test_rocm*.py",),
     "what the machine is told to have": ("devices/hip/test_*.py",),

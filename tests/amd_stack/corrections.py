@@ -11,6 +11,7 @@ ISAS = "cdna1 cdna2 cdna3 cdna4 rdna1 rdna2 rdna3 rdna3_5 rdna4 gfx1250".split()
 AMDGPU = "lib/rocjitsu/src/rocjitsu/isa/arch/amdgpu"
 LOADER = "lib/rocjitsu/src/rocjitsu/config/config_loader.cpp"
 GLUE = AMDGPU + "/shared/simd_glue.h"
+SHARED = AMDGPU + "/shared/execute_shared.h"
 SWITCHES = (
     "lib/rocjitsu/src/rocjitsu/isa/decoder.cpp",
     "lib/rocjitsu/src/rocjitsu/vm/amdgpu/compute_unit.cpp",
@@ -68,9 +69,38 @@ def converted(source, result, read, write, bits):
 """
 
 
+# quotients are scaled, and scaled back, by what corrected.h says: here what is denormal was judged in other formats, and the way back was by 2^32 (2^64)
+DIVISIONS = {
+    f"v_div_{what}_f{bits}": (what, ("float", "uint32_t", "") if bits == 32 else ("double", "uint64_t", "64"))
+    for what in ("scale", "fmas")
+    for bits in (32, 64)
+}
+
+
+def division(what, kind, word, lane):
+    """The body of an instruction that prepares a quotient or ends it."""
+    operands = "".join(
+        f"""    {kind} s{n} = std::bit_cast<{kind}>({word}(inst.src{n}.read_lane{lane}(wf, lane)));
+"""
+        + ("" if what == "scale" else f"    if (inst.inst_.abs >> {n} & 1) s{n} = std::fabs(s{n});\n")
+        + f"    if (inst.inst_.neg >> {n} & 1) s{n} = -s{n};\n"
+        for n in range(3)
+    )
+    result = f"    inst.vdst.write_lane{lane}(wf, lane, std::bit_cast<{word}>(r));\n"
+    if what == "fmas":
+        return LANES % (
+            operands + f"    const {kind} r = corrected::div_fmas(s0, s1, s2, wf.vcc() >> lane & 1);\n" + result
+        )
+    flagged = f"    bool flag;\n    const {kind} r = corrected::div_scale(s0, s1, s2, flag);\n    flags |= uint64_t(flag) << lane;\n"
+    scalar = "  if (wf.wf_size() <= 32) inst.sdst.write_scalar(wf, uint32_t(flags));\n  else inst.sdst.write_scalar64(wf, flags);\n}\n"
+    return "  uint64_t flags = 0;\n" + (LANES % (operands + flagged + result)).removesuffix("}\n") + scalar
+
+
 def shared_functions(text):
     for name, (expression, signed) in SUMS.items():
         text = body(text, name + "_vop3", clamped_sum(expression, signed))
+    for name, (what, form) in DIVISIONS.items():
+        text = body(text, name + "_vop3", lambda old, what=what, form=form: division(what, *form))
     # D = S1 + the number of ones of S0 (CDNA3 ISA, V_BCNT_U32_B32)
     text = body(text, "v_bcnt_u32_b32_vop3", lambda old: LANES % BITS)
     # conversions obey NEG, ABS, OMOD and CLAMP (CDNA3 ISA, 6.2.2)
@@ -102,6 +132,52 @@ def scalar_pairs(text):
     return text.replace(splat, pair + splat)
 
 
+def packed_moves(text):
+    """V_PK_MOV_B32 takes its upper half from S1 by OP_SEL[1], and knows no OP_SEL_HI (CDNA3 ISA, VOP3P opcodes): here OP_SEL_HI chose."""
+    text = text.replace("uint32_t hi = (inst.inst_.op_sel_hi & 2) ?", "uint32_t hi = (inst.inst_.op_sel & 2) ?")
+    if (at := text.find("bool try_execute_vop3p_mov_b32_simd")) >= 0:
+        old = "if (inst.inst_.op_sel != 0u || inst.inst_.op_sel_hi != 3u)"
+        text = text[:at] + text[at:].replace(old, "if (inst.inst_.op_sel != 2u)", 1)
+    return text
+
+
+def modes(text):
+    """Hardware register 1 is MODE (CDNA3 ISA, S_SETREG_B32): here it was STATUS, so that a rounding mode became a condition code."""
+
+    def mend(found):
+        return found[0].replace("status_raw", "mode_raw")
+
+    return re.sub(r"  case 1:(?: \{)?\n(?:.*\n)*?    break;\n", mend, text)
+
+
+EXECUTED = "  execute_instruction(inst, *active);\n"
+ROUNDED = """  if (const uint32_t mode = active->mode_raw() & 15; mode == 0) [[likely]] {
+    execute_instruction(inst, *active);
+  } else {
+    static constexpr int rounding[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    const std::string_view name(inst->mnemonic());
+    const bool other = name.find("f64") != name.npos || name.find("f16") != name.npos;
+    std::fesetround(rounding[other ? mode >> 2 : mode & 3]);
+    execute_instruction(inst, *active);
+    std::fesetround(FE_TONEAREST);
+  }
+"""
+
+
+def rounding(text):
+    """Arithmetic rounds as MODE says (CDNA3 ISA, MODE: FP_ROUND): it rounded to nearest always."""
+    return "#include <cfenv>\n" + text.replace(EXECUTED, ROUNDED)
+
+
+def zeros_and_nans(text):
+    """Of -0 and +0 the latter is greater (CDNA3 ISA, V_MAX_F32), CLAMP makes +0 of -0 and, under DX10_CLAMP, of NaN (CDNA3 ISA, MODE): here zeros were equal, and
+    both went through CLAMP as they were."""
+    text = re.sub(r"\b(?:util::stdx|std)::fmax\(", "corrected::greater(", text)
+    text = re.sub(r"\b(?:util::stdx|std)::fmin\(", "corrected::lesser(", text)
+    text = re.sub(r"std::clamp\((\w+), 0\.0f?, 1\.0f?\)", r"corrected::clamp(\1)", text)
+    return re.sub(r"where\((\w) < (T\(0\)|0\.0f|kZero), \1\)", r"where(!(\1 > \2), \1)", text)
+
+
 def packed_ids(text):
     """gfx90a and GFX11 on, too, have all three ids of a lane in one register (LLVM's user guide for AMDGPU, initial kernel execution state)."""
     old = "bool packed = (arch == ROCJITSU_CODE_ARCH_CDNA3 ||"
@@ -127,6 +203,20 @@ def high_literals(text):
         return re.sub(literal, r"Operand(64, OperandType::OPR_SIMM32, uint64_t(\1) << 32, true)", found[0])
 
     return re.sub(r"\n(V\w*F64\w*)::\1\(.*?\n}\n", mend, text, flags=re.S)
+
+
+def segments(text):
+    """V_TRIG_PREOP_F64, which ended the process."""
+    head = r"(void VTrigPreopF64Vop3::execute_impl\(amdgpu::Wavefront &wf\) \{\n).*?\n\}\n"
+    lane = "    vdst.write_lane64(wf, lane, std::bit_cast<uint64_t>(corrected::trig_preop(src0.read_lane64(wf, lane), src1.read_lane(wf, lane))));\n"
+    return re.sub(head, lambda found: found[1] + LANES % lane, text, flags=re.S)
+
+
+def loud_images(text):
+    """Instructions for images end the process, as others that the emulator lacks: these did nothing, and a texture was what the register held before."""
+    loud = "  (void)wf;\n  throw util::UnimplementedInst(mnemonic());\n"
+    text = re.sub(r"  // Minimal image .*\n  \(void\)wf;\n", loud, text)
+    return re.sub(r"  \(void\)wf; // Image pipeline not yet implemented\.\n", loud, text)
 
 
 def without(text, isa):
@@ -180,6 +270,7 @@ def patient(path, text):
     return before + polled + (head + other + BARRIER_VALUE + rest).replace(AGAIN, "waiting_.store(true);")
 
 
+CORRECTED = pathlib.Path(__file__).with_name("corrected.h")
 COUNTS = pathlib.Path(__file__).with_name("counts.cpp")
 PLUGINS = "lib/rocjitsu/src/rocjitsu/vm/plugins/"
 INTERPOSER = "lib/rocjitsu/src/rocjitsu/kmd/linux/interposer.cpp"
@@ -205,10 +296,14 @@ def mended(path, text, kept):
     if path.endswith("CMakeLists.txt") or path in SWITCHES:
         for isa in set(ISAS) - set(kept):
             text = without(text, isa)
-    if path == f"{AMDGPU}/shared/execute_shared.h":
+    if path == SHARED:
         text = shared_functions(text)
-    if path in (f"{AMDGPU}/shared/execute_shared.h", GLUE):
-        text = scalar_pairs(text)
+    if path in (SHARED, GLUE):
+        text = text.replace("#include ", f'#include "{CORRECTED.name}"\n#include ', 1)
+    if path in (SHARED, GLUE):
+        text = zeros_and_nans(packed_moves(scalar_pairs(text)))
+    if path == SWITCHES[1]:
+        text = rounding(text)
     if path == LOADER:
         text = packed_ids(text)
     if path in (PROCESSOR + ".cpp", PROCESSOR + ".h"):
@@ -218,7 +313,13 @@ def mended(path, text, kept):
     if re.fullmatch(AMDGPU + r"/\w+/v?ds\.cpp", path):
         text = silent_atomics(text)
     if re.fullmatch(AMDGPU + r"/\w+/vop\w+\.cpp", path):
-        text = high_literals(text)
+        text = zeros_and_nans(segments(high_literals(text)))
+        if "corrected::" in text:
+            text = f'#include "rocjitsu/isa/arch/amdgpu/shared/{CORRECTED.name}"\n' + text
+    if re.fullmatch(AMDGPU + r"/\w+/(mimg|vimage|vsample)\.cpp", path):
+        text = loud_images(text)
+    if re.fullmatch(AMDGPU + r"/\w+/sopk\.cpp", path):
+        text = modes(text)
     return text
 
 
@@ -235,11 +336,13 @@ def main(pristine, place, kept):
         ):  # what stays as it is need not be compiled again
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_bytes(made)
-    counts = place / PLUGINS / COUNTS.name
-    if not counts.is_file() or counts.read_bytes() != COUNTS.read_bytes():
-        counts.write_bytes(COUNTS.read_bytes())
+    for ours, folder in ((COUNTS, PLUGINS), (CORRECTED, AMDGPU + "/shared")):
+        copy = place / folder / ours.name
+        if not copy.is_file() or copy.read_bytes() != ours.read_bytes():
+            copy.write_bytes(ours.read_bytes())
     must = [
         *SWITCHES,
+        SHARED,
         PLUGINS + "CMakeLists.txt",
         INTERPOSER,
         GLUE,

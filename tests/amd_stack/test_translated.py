@@ -24,20 +24,17 @@ WHY = {
     "large_shared": f"{HIPS}: shared memory beyond 48 KiB needs no attribute",
     "occupancy": f"{HIPS}: a launch of too many threads is error 1",
     "driver_api": PTX,
-    "runtime_compilation": "the process aborts, and why was not found out",
     "launch_attributes": LATER,
     "priorities": LATER,
     "tiles": f"{LATER}: binary_partition",
-    "separate_files": "lld does not find a variable of another file",
+    "separate_files": "clang 22 gives a static variable two names where the host reads it further down than the device (its LLVM IR has both)",
     "surface_write": NO_IMAGES,
-    "texture_filter": f"{NO_IMAGES}; its numbers are wrong on gfx1100, which was not found out",
+    "texture_filter": f"{NO_IMAGES}; the emulator lacks instructions for images on gfx1100",
     "texture_layers": NO_IMAGES,
     "wmma_product": "Debian has no rocWMMA",
     "ipc": "the emulator's: see hip-stack.md",
     "virtual_memory": "the emulator's: see hip-stack.md",
-    "thread_streams": "does not end: kernels of two threads wait for each other; not found out, and right through anywarp",
     "life": "the host's side, which clang 22 vectorises: right with -fno-vectorize, and with g++",
-    "black_scholes": "not found out: the numbers are off, and right through anywarp",
 }
 """Programs that are not right, and whose it is."""
 

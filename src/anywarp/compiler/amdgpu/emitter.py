@@ -47,6 +47,7 @@ class Emitter:
         self.records = record_bytes(kernel, specialisation, self._counted_bytes)
         self.names: dict[Value, str] = {}
         self.pointers: dict[Value, str] = {}
+        self.pairs: dict[tuple[Block, Value, Value], str] = {}
         self.variables: set[str] = set()
         self.elements: dict[Value, list[str]] = {}
         self.ends: dict[Block, str] = {}

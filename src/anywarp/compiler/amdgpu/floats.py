@@ -19,6 +19,10 @@ class GpuFloats(Floats):
         super().__init__(text, chunk=0, avx512=False, fp16=True, f16c=True)
         self.code = text
 
+    def pairs(self, name: str, args: list[str]) -> str:
+        """Emit an operation on vectors of two f16, rounded to nearest."""
+        return self._nearest(name, "half", 2, args)
+
     def _small(self, name: str, type: str, n: int, args: list[str], rounding: str) -> str:
         if type == "f16" and rounding == "rn" and name in ("fdiv", "fsqrt"):
             # In f32 and rounded again: 24 digits are more than twice 11 and two, so the second rounding changes nothing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.compiler.amdgpu import approximate, barriers, floats, integers, matrix, texture, warp
+from anywarp.compiler.amdgpu import approximate, barriers, floats, integers, matrix, pairs, texture, warp
 from anywarp.compiler.amdgpu.atomics import Atomics
 from anywarp.compiler.amdgpu.bulk import Bulk
 from anywarp.compiler.amdgpu.emitter import Emitter
@@ -22,6 +22,7 @@ Handler = Callable[[Emitter, Op], None]
 HANDLERS: dict[str, Handler] = {
     **integers.OPERATIONS,
     **floats.OPERATIONS,
+    **pairs.OPERATIONS,
     **warp.OPERATIONS,
     **matrix.OPERATIONS,
     **approximate.OPERATIONS,

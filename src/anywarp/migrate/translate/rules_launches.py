@@ -1,5 +1,6 @@
 """Launches stay `<<<>>>`, which HIP's compiler takes, or become `hipLaunchKernelGGL` where the user wants the macro.
 
+Brackets that a formatter has taken apart, `<< <` and `>> >`, are put together: nvcc takes them, clang does not.
 The macro passes its first argument on as one: a kernel with commas in its template arguments goes into HIP_KERNEL_NAME.
 """
 
@@ -13,6 +14,8 @@ from anywarp.migrate.translate.edits import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 _SIGN = re.compile(rb"[()\[\]{};]|<<<|>{3,}")
+_APART = re.compile(rb"<(?:[ \t]+<[ \t]*<|<[ \t]+<)(?!<)")
+_APART_SIGN = re.compile(rb"[()\[\]{};]|>[ \t]*>[ \t]*>(?!>)")
 _REACH = 4096
 
 
@@ -82,6 +85,38 @@ class Launches:
         return Problem(at, at + 3, "M116", f"this launch is left as it is: {why}", hint)
 
 
+class ApartLaunches:
+    """Puts the brackets of launches together."""
+
+    name = "launch-brackets"
+    words = frozenset[bytes]()
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        code = unit.code
+        for opens in _APART.finditer(code):
+            start, last = kernel_before(code, opens.start())
+            closes = _apart_end(code, opens.end())
+            if start < 0 or code[start:last].endswith(b"operator") or closes is None or call(code, closes[1]) is None:
+                continue
+            reason = "HIP's compiler wants the brackets of a launch together"
+            yield Edit(*opens.span(), b"<<<", self.name, reason, group=opens.start() + 1)
+            if code[slice(*closes)] != b">>>":
+                yield Edit(*closes, b">>>", self.name, reason, group=opens.start() + 1)
+
+
+def _apart_end(code: bytes, at: int) -> tuple[int, int] | None:
+    """Return the range of the `>> >` that ends the configuration which begins at `at`."""
+    depth = 0
+    for match in _APART_SIGN.finditer(code, at, min(len(code), at + _REACH)):
+        sign = match.group()
+        depth += (sign in b"([{") - (sign in b")]}")
+        if depth < 0 or (depth == 0 and sign == b";"):
+            return None
+        if depth == 0 and sign.startswith(b">"):
+            return match.span()
+    return None
+
+
 def configuration_end(code: bytes, at: int) -> int:
     """Return the place of the `>>>` that belongs to the `<<<` at `at`, or -1."""
     depth = 0
@@ -149,4 +184,4 @@ def _opening(code: bytes, place: int, opens: bytes, closes: bytes, low: int) -> 
     return low
 
 
-RULES = (Launches(),)
+RULES = (ApartLaunches(), Launches())

@@ -113,6 +113,7 @@ def begin():
         lay_over(records)
         rocm = "anywarp.frameworks.torch.rocm."
         sys.meta_path[:0] = [
+            Door("cuda.bindings", "anywarp.frameworks.cuda_bindings"),
             Door("torch", rocm + "itself"),
             Door("torchtitan.tools.utils", rocm + "capability"),
             Door("flash_attn", rocm + "flash_attention"),

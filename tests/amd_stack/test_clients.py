@@ -1,0 +1,56 @@
+"""numba-cuda, cuda.core, tinygrad, Triton and bitsandbytes over AMD's real HIP, on an emulated card: numpy's values."""
+
+import importlib.util
+
+import pytest
+
+from amd_stack import clients, stack
+from amd_stack.cards import CARDS
+
+pytestmark = [pytest.mark.amd_stack, pytest.mark.native]
+
+FEW = ("cuda.core: all", "Triton: all", "numba-cuda: warp")
+"""In every run of the job; the others in the long layer."""
+
+WHY = {
+    "tinygrad": "HIP's loader says of the first kernel's code that the runtime is out of resources (HSA_STATUS_ERROR_OUT_OF_RESOURCES); why was not found out",
+    "bitsandbytes: all: cgemm_4bit_fp16": "not found out; the job `bitsandbytes` has it right on the processor",
+    "bitsandbytes: all: cgemm_4bit_bf16": "not found out; the job `bitsandbytes` has it right on the processor",
+    "bitsandbytes: all: cadam32bit_grad_fp32": "not found out; the job `bitsandbytes` has it right on the processor",
+}
+"""Clients, and checks of others, that are not right, and whose it is."""
+
+MISSING = {
+    "numba_cuda": "this machine has no numba",
+    "cuda.core": "needs cuda-core, which numba-cuda brings",
+    "tinygrad": "this machine has no tinygrad",
+    "triton": "triton is not installed",
+    "bitsandbytes": "bitsandbytes' wheel is not installed",
+}
+
+PARTS = [f"{name}: {part}" for name, client in clients.CLIENTS.items() if name not in WHY for part in client.parts]
+
+
+def check(whole, card):
+    name, part = whole.split(": ")
+    if not stack.emulated(card):
+        pytest.skip(f"the emulator was built without {CARDS[card][1]}")
+    package = clients.CLIENTS[name].package
+    if importlib.util.find_spec(package.split(".")[0]) is None:
+        pytest.skip(MISSING[package])
+    each = clients.seen(name, part, card)
+    wrong = {what: said for what, said in each.failed.items() if f"{whole}: {what}" not in WHY}
+    assert not wrong and not each.end, (wrong, each.end)
+    assert each.right > 0
+
+
+@pytest.mark.parametrize("part", FEW)
+def test_a_client_gives_the_values_of_numpy(part):
+    check(part, "gfx942")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("card", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("part", PARTS)
+def test_every_client_gives_the_values_of_numpy(part, card):
+    check(part, card)
