@@ -25,13 +25,13 @@ def dnn(library):
 
 @st.composite
 def problems(draw, few=1, many=4, kinds=KINDS):
-    """(shapes, geometry, orders, factors) of a small convolution with `few` to `many` channels and filters of a group."""
+    """(shapes, geometry, orders, factors) of a small convolution with up to `many` channels and `few` to `many` filters of a group."""
     space = draw(st.integers(1, 3))
     ints = lambda low, high: draw(st.lists(st.integers(low, high), min_size=space, max_size=space))  # noqa: E731
     size, kernel, pads, strides, dilations = ints(1, 9), ints(1, 3), ints(0, 2), ints(1, 3), ints(1, 2)
     size = [max(n, (k - 1) * d + 1 - 2 * p) for n, k, d, p in zip(size, kernel, dilations, pads, strict=True)]
     groups = draw(st.sampled_from([1, 1, 2, 5]))
-    c, k, n = draw(st.integers(few, many)), draw(st.integers(few, many)), draw(st.integers(1, 3))
+    c, k, n = draw(st.integers(1, many)), draw(st.integers(few, many)), draw(st.integers(1, 3))
     last = [0, *range(2, 2 + space), 1]
     orders = [draw(st.sampled_from([None, last])) for _ in range(3)]
     return {
@@ -196,6 +196,33 @@ def test_with_a_bias_and_an_activation(dnn, kind, z, mode):
     dnn.call("cudnnConvolutionBiasActivationForward", dnn.handle, factor(kind, 2), *x.args, *w.args, dnn.convolution([1, 1], [1, 1], [1, 1]), 1, None, 0,
              factor(kind, alpha2), *more.args, *bias.args, activation, *y.args)  # fmt: skip
     near(y.values, np.maximum(wanted, 0) if mode == 1 else wanted, kind, 60, 30)
+
+
+@pytest.mark.parametrize("order", [None, [0, 2, 3, 1]], ids=["nchw", "nhwc"])
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+@pytest.mark.parametrize(("channels", "filters", "stride", "groups"), [(3, 40, 2, 1), (36, 17, 1, 1), (32, 64, 1, 2)])
+@pytest.mark.parametrize(("mode", "nan"), [(1, 0), (1, 1), (5, 0)], ids=["relu", "relu keeps nan", "identity"])
+def test_a_bias_and_an_activation_on_the_way_out(dnn, channels, filters, stride, groups, kind, order, mode, nan):
+    rng = np.random.default_rng(14)
+    given = rng.standard_normal((2, channels, 9, 11))
+    given[1, channels // 2, 4, 5] = np.nan
+    x = dnn.tensor(kind, given, order=order)
+    w = dnn.tensor(kind, rng.standard_normal((filters, channels // groups, 3, 3)), filter=True, order=order)
+    wanted = convolve(x.values, w.values, [1, 1], [stride, stride], [1, 1], groups=groups)
+    y = dnn.tensor(kind, rng.standard_normal(wanted.shape), order=order)
+    bias = dnn.tensor(kind, rng.standard_normal((1, filters, 1, 1)))
+    wanted = wanted + bias.values
+    activation = dnn.make("Activation")
+    dnn.call("cudnnSetActivationDescriptor", activation, mode, nan, 0.0)
+    how = dnn.convolution([1, 1], [stride, stride], [1, 1], groups=groups)
+    dnn.call("cudnnConvolutionBiasActivationForward", dnn.handle, factor(kind, 1), *x.args, *w.args, how, 1, None, 0,
+             factor(kind, 0), *y.args, *bias.args, activation, *y.args)  # fmt: skip
+    lost = np.isnan(wanted)
+    assert 0 < lost.sum() < lost.size / 2
+    if mode == 1:
+        wanted = np.where(lost, np.nan if nan else 0, np.maximum(wanted, 0))
+    assert (np.isnan(y.values) == np.isnan(wanted)).all()
+    near(np.nan_to_num(y.values), np.nan_to_num(wanted), kind, channels * 9, 60)
 
 
 @pytest.mark.parametrize("order", [None, [0, 2, 3, 1]])

@@ -179,6 +179,44 @@ def test_convolution_scale_bias_add_relu(graph, kind, order):
     near(found, np.maximum(plain * encoded("f32", scale) + encoded("f32", bias) + graph.values(Z), 0), kind, 40, 5)
 
 
+@pytest.mark.parametrize("order", [None, LAST], ids=["nchw", "nhwc"])
+@pytest.mark.parametrize("kind", ["f32", "bf16"])
+@pytest.mark.parametrize(
+    "chain", ["bias", "bound", "bias bound", "nothing bias bound", "bias bias", "bound bias", "kept bias bound", "bias twice"]
+)  # fmt: skip
+def test_convolutions_with_what_follows_them(graph, chain, kind, order):
+    shape = (2, 20, 8, 7)
+    x, w = (
+        graph.tensor(None, draw((2, 9, 8, 7)), kind, order=order),
+        graph.tensor(None, draw((20, 9, 3, 3), 1), kind, order=order),
+    )
+    steps = chain.split()
+    kept = graph.tensor(shape, order=order, out="kept" in steps)
+    graph.convolution("FORWARD", [1, 1], [1, 1], [1, 1], X=x, W=w, Y=kept)
+    wanted = plain = convolve(graph.values(x), graph.values(w), [1, 1], [1, 1], [1, 1])
+    y, work = kept, [step for step in steps if step != "kept"]
+    for number, step in enumerate(work):
+        out = graph.tensor(shape, order=order, out=True, kind=kind) if number == len(work) - 1 else None
+        if step == "bias":
+            bias = graph.tensor(None, draw((1, 20, 1, 1), 2 + number))
+            y, wanted = (
+                graph.pointwise("ADD", *((bias, y) if number else (y, bias)), out=out),
+                wanted + graph.values(bias),
+            )
+        elif step == "nothing":
+            absent = graph.tensor(None, np.full(shape, np.nan))
+            y = graph.pointwise("ADD", y, absent, alpha2=0.0, out=out)
+            del graph.data[absent[2]]
+        elif step == "twice":
+            y, wanted = graph.pointwise("MUL", y, kept, out=out), wanted * plain
+        else:
+            y, wanted = graph.pointwise("RELU_FWD", y, out=out, RELU_LOWER_CLIP=-2.0), np.maximum(wanted, -2)
+    found, sizes = graph.run(y), abs(wanted) + 81 * (abs(plain) + 1 if "twice" in steps else 1)
+    near(found, wanted, kind, 81, sizes)
+    if "kept" in steps:
+        near(graph.values(kept), plain, "f32", 81, 81)
+
+
 def test_convolutions_backward_and_pads_that_differ(graph):
     x, w = draw((2, 4, 7, 6)), draw((6, 2, 3, 2), 1)
     wide = np.pad(x, ((0, 0), (0, 0), (1, 2), (0, 1)))

@@ -230,6 +230,21 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
   convolve_by<T, T>(how, s, x, w, y, alpha, beta);
 }
 
+std::vector<float> numbers_of_channels(const View& bias) {
+  std::vector<float> out(static_cast<size_t>(bias.dims[1]));
+  const float* row = load_row<float>(bias, 0, bias.strides[1], out.size(), out.data());
+  if (row != out.data()) std::copy_n(row, out.size(), out.data());
+  return out;
+}
+
+bool convolve_finished(const Convolution& how, const View& x, const View& w, const View& y,
+                       const Finish& finish) {
+  const ConvolutionShape s(how, x, w, y);
+  if (s.depthwise() || !direct_forward(s, x, w)) return false;
+  convolve_directly(how, s, x, w, y, 1, 0, &finish);
+  return true;
+}
+
 namespace blocks {
 
 // Adds a panel's rows [channel, tap][pixel] to the planes that they came from.

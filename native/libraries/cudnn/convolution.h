@@ -2,6 +2,9 @@
 // them.
 #pragma once
 
+#include <limits>
+#include <vector>
+
 #include "libraries/cudnn/objects.h"
 
 namespace aw::dnn {
@@ -20,6 +23,18 @@ void check_convolution(const Convolution& how, const Layout& x, const Layout& w,
 // y = alpha * (x convolved with w) + beta * y, and its gradients. Inside of work.
 template <class T>
 void convolve(const Convolution& how, const View& x, const View& w, const View& y, T alpha, T beta);
+// What becomes of sums before they are stored: each filter's number is added, and what is not above
+// `least` becomes that. NaN becomes `nan`.
+struct Finish {
+  std::vector<float> bias;
+  float least = -std::numeric_limits<float>::infinity(),
+        nan = std::numeric_limits<float>::quiet_NaN();
+};
+std::vector<float> numbers_of_channels(const View& bias);
+// y = what becomes of (x convolved with w), where that is done on the way out. Else nothing is
+// done, and false.
+bool convolve_finished(const Convolution& how, const View& x, const View& w, const View& y,
+                       const Finish& finish);
 template <class T>
 void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha,
                    T beta);

@@ -170,6 +170,14 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     require(more.same_shape(to), "tensors of different shapes", kWrongShape);
     work(h, "cudnn_convolution_bias_activation_forward", doubles(in, to, desc), [=](auto zero) {
       using T = decltype(zero);
+      const bool bends = curve.mode == CUDNN_ACTIVATION_RELU;
+      const T least = bends ? T{0} : -std::numeric_limits<T>::infinity();
+      const T other =
+          !bends || curve.nan == CUDNN_PROPAGATE_NAN ? std::numeric_limits<T>::quiet_NaN() : least;
+      if constexpr (std::is_same_v<T, float>)
+        if (a == 1 && b == 0 && offset.elements() == to.dims[1] && offset.dims[1] == to.dims[1] &&
+            convolve_finished(how, in, filter, to, {numbers_of_channels(offset), least, other}))
+          return;
       // In the order of the output, so that nothing is turned round twice.
       Layout lying = to;
       lying.type = type_of<T>();
@@ -177,11 +185,7 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
       Scratch<T> room(in_place ? 0 : lying.span());
       const View made = in_place ? to : View(lying, room.get());
       convolve<T>(how, in, filter, made, static_cast<T>(a), 0);
-      const bool bends = curve.mode == CUDNN_ACTIVATION_RELU;
-      const T least = bends ? T{0} : -std::numeric_limits<T>::infinity();
       const View each_bias = spread(offset, to);
-      const T other =
-          !bends || curve.nan == CUDNN_PROPAGATE_NAN ? std::numeric_limits<T>::quiet_NaN() : least;
       auto bend = [=](T v) { return v > least ? v : v == v ? least : other; };
       if (b == 0)
         return map<T, 2>(to, 1, 0, {made, each_bias},

@@ -34,13 +34,15 @@ void Planes::copy(const View& tensor, int64_t at, int64_t count, int64_t d0, int
   block.type = product_type(tensor.type), block.along_k = lines, block.of_a = true;
   block.ld = (lines ? tensor.strides[1] : in_space[2]) * bytes;
   block.outer = count;
+  // Whole vectors of channels.
+  const bool wide = width <= way.rows && pitch % (way.rows / 2) == 0;
+  block.pitch = pitch;
   // Lines that follow one another are turned together.
-  const bool flat =
-      width == way.rows && lines && low[2] + from == 0 && there == in[2] && in_space[1] == in[2];
+  const bool flat = wide && lines && low[2] + from == 0 && there == in[2] && in_space[1] == in[2];
   const int64_t first_line = std::clamp<int64_t>(low[1] + h0, 0, in[1]),
                 last_line = std::clamp<int64_t>(low[1] + hn, first_line, in[1]);
   const bool padded = there < size[2];
-  Scratch<float> turned(flat && padded ? (last_line - first_line) * in[2] * width : 0);
+  Scratch<float> turned(flat && padded ? (last_line - first_line) * in[2] * pitch : 0);
   for (int64_t d = d0; d < dn; ++d) {
     const int64_t id = low[0] + d;
     const bool outside = id < 0 || id >= in[0];
@@ -62,18 +64,18 @@ void Planes::copy(const View& tensor, int64_t at, int64_t count, int64_t d0, int
       std::fill_n(place + there * pitch, line - (from + there) * pitch, 0.f);
       if (flat && !padded) continue;
       if (flat) {
-        std::copy_n(turned.get() + (ih - first_line) * in[2] * width, in[2] * width, place);
+        std::copy_n(turned.get() + (ih - first_line) * in[2] * pitch, in[2] * pitch, place);
         continue;
       }
       const int64_t first =
           at + id * in_space[0] + ih * in_space[1] + (low[2] + from) * in_space[2];
-      if (tensor.strides[1] == 1 && count == width && width > way.rows) {
+      if (tensor.strides[1] == 1 && count == width && !wide) {
         const bool whole = in_space[2] == width && pitch == width;
         const int64_t pixels = whole ? 1 : there;
         for (int64_t w = 0; w < pixels; ++w)
           product::to_f32(block.type, tensor.data + (first + w * in_space[2]) * bytes,
                           place + w * pitch, whole ? there * width : width);
-      } else if (width == way.rows) {
+      } else if (wide) {
         block.data = tensor.data + first * bytes, block.k = there;
         way.pack(block, reinterpret_cast<uint32_t*>(place));
       } else {
@@ -116,7 +118,18 @@ struct Stencil {
   std::vector<Meeting> taps;  // in the order of `at`
   const float* weights;
   int64_t by_group, by_filter, by_channel;  // strides of weights
+  const Finish* finish = nullptr;
 };
+
+// [pixel][row] of a panel of filters.
+AW_LOOP void finish_sums(const float* bias, float least, float nan, int64_t rows, int64_t pixels,
+                         float* sums) {
+  for (int64_t pixel = 0; pixel < pixels; ++pixel, sums += rows)
+    for (int64_t r = 0; r < rows; ++r) {
+      const float v = sums[r] + bias[r];
+      sums[r] = v > least ? v : v == v ? least : nan;
+    }
+}
 
 // Leaves out inputs that no tap meets: every other line, of a filter of one place with a stride
 // of 2.
@@ -138,7 +151,7 @@ class Sweep {
     panels_ = (s.filters + rows_ - 1) / rows_;
     // Channels that lie side by side are copied so.
     const int64_t width = s.input.strides[1] == 1 ? s.channels : std::min(s.channels, rows_);
-    planes_ = {{}, {}, {}, {}, s.channels, width, width % kSameSets ? width : width + rows_};
+    planes_ = {{}, {}, {}, {}, s.channels, width, pitch_of(width)};
     for (int i = 0; i < 3; ++i) {
       planes_.in[i] = s.in[i], planes_.in_space[i] = s.in_space[i];
       int64_t high = s.taps.empty() ? 0 : s.taps[0].at[i];
@@ -172,6 +185,14 @@ class Sweep {
   struct Chunk {
     int64_t first, count, unit;  // runs, and units before them
   };
+
+  // Channels that are turned round are turned as whole vectors, if there are some.
+  int64_t pitch_of(int64_t width) const {
+    constexpr int64_t kSingly = 4;
+    const int64_t vector = rows_ / 2;
+    if (s_.input.strides[1] != 1 && width > kSingly) return (width + vector - 1) / vector * vector;
+    return width % kSameSets ? width : width + rows_;
+  }
 
   void cut() {
     const int64_t line = planes_.size[2] * s_.channels * s_.step[1];
@@ -241,14 +262,18 @@ class Sweep {
       });
     else if (s_.by_channel < s_.by_filter)  // taps of a channel, then channels
       each_panel([&](const float* from, int64_t there, float* to) {
-        Scratch<float> turned(planes_.width * s_.by_channel * rows_);
+        std::vector<int64_t> places;
         for (int64_t c0 = 0; c0 < s_.channels; c0 += planes_.width) {
           const int64_t n = std::min(planes_.width, s_.channels - c0);
-          turn(from + c0 * s_.by_channel, true, s_.by_filter, there, n * s_.by_channel,
-               turned.get());
-          for (const Meeting& tap : s_.taps)
-            for (int64_t c = 0; c < n; ++c, to += rows_)
-              std::copy_n(turned.get() + (c * s_.by_channel + tap.weight) * rows_, rows_, to);
+          if (n * s_.by_channel != static_cast<int64_t>(places.size())) {
+            places.assign(n * s_.by_channel, -1);  // no pixel meets the other taps
+            for (int64_t t = 0; t < taps; ++t)
+              for (int64_t c = 0; c < n; ++c)
+                places[c * s_.by_channel + s_.taps[t].weight] = (t * n + c) * rows_;
+          }
+          turn(from + c0 * s_.by_channel, true, s_.by_filter, there, n * s_.by_channel, to,
+               places.data());
+          to += n * taps * rows_;
         }
       });
     else  // taps of a filter, then filters
@@ -280,14 +305,14 @@ class Sweep {
            weights_.get() + static_cast<int64_t>(number) * units_ * rows_);
     });
   }
-  // to[k][row] of `there` rows; those behind are any numbers.
+  // to[k][row] of `there` rows, or at places[k], or `pitch` apart; rows behind are any numbers.
   static void turn(const float* from, bool along_k, int64_t step, int64_t there, int64_t k,
-                   float* to) {
+                   float* to, const int64_t* places = nullptr, int64_t pitch = 0) {
     product::Block block = {};
     block.data = reinterpret_cast<const uint8_t*>(from);
     block.along_k = along_k, block.of_a = true;
     block.ld = step * static_cast<int64_t>(sizeof(float));
-    block.outer = there, block.k = k;
+    block.outer = there, block.k = k, block.places = places, block.pitch = pitch;
     product::kernels().f32.pack(block, reinterpret_cast<uint32_t*>(to));
   }
 
@@ -331,7 +356,7 @@ class Sweep {
     std::fill(pixel, pixels.get() + count, pixels[at.pixels - 1]);
     // Groups of pixels are turned as wide as panels are.
     Scratch<float> sums((count + rows_) * rows_), turned((at.pixels + rows_) * rows_),
-        row(at.pixels + rows_);
+        row(at.pixels + rows_), bias(s_.finish ? rows_ : 0);
     for (int64_t panel = p0; panel < pn; ++panel) {
       const int64_t there = std::min(rows_, s_.filters - panel * rows_);
       if (!units_) std::fill_n(sums.get(), at.pixels * rows_, 0.f);
@@ -341,6 +366,10 @@ class Sweep {
              runs_.data() + chunk.first, chunk.count, pixels.get(), count, sums.get(),
              chunk.unit > 0});
       const int64_t first = group * s_.filters + panel * rows_;
+      if (s_.finish) {
+        std::copy_n(s_.finish->bias.data() + first, there, bias.get());
+        finish_sums(bias.get(), s_.finish->least, s_.finish->nan, rows_, at.pixels, sums.get());
+      }
       if (s_.output.strides[1] == 1)
         store_pixels(at, first, there, sums.get(), alpha, beta);
       else
@@ -381,11 +410,26 @@ class Sweep {
 
   void store_filters(const Place& at, int64_t first, int64_t there, const float* sums,
                      float* turned, float* row, float alpha, float beta) const {
-    turn(sums, true, rows_, at.pixels, there, turned);
     int64_t step = 0;
     const int64_t grid[3] = {1, at.hn, s_.grid[2]};
     const bool flat = one_row(grid, s_.out_space, &step);
     const int64_t size = at.hn * s_.grid[2];
+    if (flat && step == 1 && s_.output.type == CUDNN_DATA_FLOAT && alpha == 1 && beta == 0) {
+      // Whole vectors of pixels are turned to where they belong.
+      const int64_t vector = rows_ / 2, whole = size / vector * vector, rest = size - whole;
+      for (int64_t n = 0; n < at.nn; ++n, sums += size * rows_) {
+        float* to = reinterpret_cast<float*>(s_.output.data) + line(at, n, 0, first);
+        for (int64_t p = 0; p < whole; p += rows_)
+          turn(sums + p * rows_, true, rows_, std::min(rows_, whole - p), there, to + p, nullptr,
+               s_.output.strides[1]);
+        if (!rest) continue;
+        turn(sums + whole * rows_, true, rows_, rest, there, turned);
+        for (int64_t r = 0; r < there; ++r)
+          std::copy_n(turned + r * rows_, rest, to + r * s_.output.strides[1] + whole);
+      }
+      return;
+    }
+    turn(sums, true, rows_, at.pixels, there, turned);
     for (int64_t r = 0; r < there; ++r) {
       for (int64_t p = 0; p < at.pixels; p += rows_)
         std::copy_n(turned + (p / rows_ * there + r) * rows_, rows_, row + p);
@@ -434,7 +478,8 @@ bool direct_forward(const ConvolutionShape& s, const View& x, const View& w) {
 }
 
 void convolve_directly(const Convolution& how, const ConvolutionShape& s, const View& x,
-                       const View& w, const View& y, float alpha, float beta) {
+                       const View& w, const View& y, float alpha, float beta,
+                       const Finish* finish) {
   const bool last = w.strides[1] == 1 && s.group_channels > 1;
   const PackedFilter<float> filter(how, w, last);
   const FilterStrides by(s, last);
@@ -454,7 +499,8 @@ void convolve_directly(const Convolution& how, const ConvolutionShape& s, const 
                 filter.get(),
                 s.group_filters * by.filter,
                 by.filter,
-                by.channel};
+                by.channel,
+                finish};
   for (int i = 0; i < 3; ++i) {
     it.in[i] = s.in[i], it.in_space[i] = s.x_space[i], it.grid[i] = s.out[i],
     it.out_space[i] = s.y_space[i], it.step[i] = s.strides[i];

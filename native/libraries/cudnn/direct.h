@@ -13,7 +13,8 @@ bool direct_data(const ConvolutionShape& s, const View& w, const View& dy);
 bool direct_filter(const ConvolutionShape& s, const View& x, const View& dy);
 
 void convolve_directly(const Convolution& how, const ConvolutionShape& s, const View& x,
-                       const View& w, const View& y, float alpha, float beta);
+                       const View& w, const View& y, float alpha, float beta,
+                       const Finish* finish = nullptr);
 void convolve_data_directly(const Convolution& how, const ConvolutionShape& s, const View& w,
                             const View& dy, const View& dx, float alpha, float beta);
 void convolve_filter_directly(const Convolution& how, const ConvolutionShape& s, const View& x,

@@ -190,14 +190,21 @@ class Steps final : public Plan {
     }
     for (size_t at = 0; at < built_.steps.size(); ++at) {
       const Step& step = built_.steps[at];
-      for (size_t made : step.makes) {
-        rooms[made].reset(built_.slots[made].layout.span());
-        run.views[made].data = reinterpret_cast<unsigned char*>(rooms[made].get());
+      auto room_for = [&](const Step& made_by) {
+        for (size_t made : made_by.makes) {
+          rooms[made].reset(built_.slots[made].layout.span());
+          run.views[made].data = reinterpret_cast<unsigned char*>(rooms[made].get());
+        }
+      };
+      if constexpr (sizeof(T) == sizeof(float)) {
+        if (step.together) room_for(built_.steps[at + step.covers]);
+        if (step.together && step.together(run))
+          at += step.covers;
+        else
+          room_for(step), step.single(run, zero);
+      } else {
+        room_for(step), step.twice(run, zero);
       }
-      if constexpr (sizeof(T) == sizeof(double))
-        step.twice(run, zero);
-      else
-        step.single(run, zero);
       for (size_t i = 0; i < rooms.size(); ++i)
         if (rooms[i] && built_.slots[i].last_use <= at) rooms[i].reset(0);
     }
@@ -346,7 +353,11 @@ std::shared_ptr<const Plan> Plan::make(const Content& graph) {
     for (size_t slot : node.inside) written[slot] = true;
   for (size_t i = 0; i < written.size(); ++i)
     require(builder.slots[i].known || written[i], "a virtual tensor that no operation makes");
+  std::vector<int> readers(builder.slots.size(), 0);
+  for (const Node& node : waiting)
+    for (size_t slot : node.inputs) ++readers[slot];
   lay(builder, std::move(waiting));
+  join_convolutions(builder, readers);
   return std::make_shared<Steps>(std::move(builder));
 }
 

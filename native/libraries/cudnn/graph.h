@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "libraries/cudnn/backend.h"
+#include "libraries/cudnn/convolution.h"
 #include "libraries/cudnn/elementwise.h"
 
 namespace aw::dnn {
@@ -26,10 +28,28 @@ struct Run {
   const View& operator[](size_t slot) const { return views[slot]; }
 };
 
+// A convolution whose result is all that its output gets.
+struct Convolved {
+  Convolution how;
+  size_t x, w, y;
+};
+// A pointwise operation that a convolution can do on the way out: what `in` has is handed on, or
+// `other` is added, or it is bounded.
+struct Bend {
+  enum Kind { same, sum, bound } kind;
+  size_t in, other, out;
+  float least, nan;
+};
+
 struct Step {
   std::function<void(const Run&, float)> single;
   std::function<void(const Run&, double)> twice;
   std::vector<size_t> makes;  // virtual tensors
+  std::optional<Convolved> convolved;
+  std::optional<Bend> bend;
+  // Does in f32 what this step and those that it covers do, or nothing, and says whether it did.
+  std::function<bool(const Run&)> together;
+  size_t covers = 0;
 };
 
 class Builder {
@@ -46,7 +66,7 @@ class Builder {
   // body(run, T{}) does the operation in hand, or a part of it.
   template <class Body>
   void add(Body body) {
-    steps.push_back({body, body, {}});
+    steps.push_back({body, body, {}, {}, {}, {}, 0});
   }
   // The last step makes a virtual tensor.
   void makes(size_t slot) {
@@ -70,6 +90,10 @@ int64_t whole_number_of(const View& view);
 struct Ends {
   std::vector<int> inputs, outputs;
 };
+
+// Has convolutions take what follows them alone along; `readers` is how many operations read each
+// slot.
+void join_convolutions(Builder& builder, const std::vector<int>& readers);
 
 // One chapter of operations each; false for those of another.
 bool add_pointwise(Builder& builder, const Content& operation);

@@ -212,6 +212,21 @@ Curve numbers_of(const Content& what, int mode) {
   return c;
 }
 
+std::optional<Bend> bend_of(int mode, const Curve& c, const std::vector<size_t>& in, size_t out,
+                            double alpha1, double alpha2) {
+  Bend made = {Bend::same, in[0], in.back(), out, 0, 0};
+  if (alpha1 != 1) return {};
+  if (mode == CUDNN_POINTWISE_IDENTITY) return made;
+  if (mode == CUDNN_POINTWISE_ADD && alpha2 == 1) {
+    made.kind = Bend::sum;
+    return made;
+  }
+  if (mode != CUDNN_POINTWISE_RELU_FWD || c.slope != 0 || c.upper != INFINITY) return {};
+  made.kind = Bend::bound, made.least = static_cast<float>(c.lower);
+  made.nan = c.nan ? std::numeric_limits<float>::quiet_NaN() : made.least;
+  return made;
+}
+
 // The index of each element along an axis.
 void add_index(Builder& builder, const Content& what, size_t out) {
   const auto axis = what.get<int64_t>(CUDNN_ATTR_POINTWISE_AXIS);
@@ -276,6 +291,7 @@ bool add_pointwise(Builder& builder, const Content& operation) {
     else
       apply<3, T>({each_in(0), each_in(1), each_in(2)}, to, curve, rows, a1, a2);
   });
+  builder.steps.back().bend = bend_of(mode, curve, in, out, alpha1, alpha2);
   return true;
 }
 

@@ -65,6 +65,7 @@ void add_convolution(Builder& builder, const Content& c, const ConvolutionNames&
     else
       convolve_filter<T>(how, run[x], run[y], run[w], a, b);
   });
+  if (out == y && alpha == 1 && beta == 0) builder.steps.back().convolved = {how, x, w, y};
 }
 
 // A tensor whose last two dimensions are matrices, as numbers of T in the same order.

@@ -17,6 +17,10 @@ struct Block {
   int64_t ld;        // in bytes
   int64_t outer, k;  // extents
   int64_t behind;    // elements that may be read behind `outer`, where outer is contiguous
+  // Where the unit of each k goes, of one panel with k along memory and a k a unit; not at all
+  // where less than 0. Null: one after the other.
+  const int64_t* places;
+  int64_t pitch;  // from unit to unit of one panel, whole vectors; 0: the panel's width
 };
 
 // Packed blocks of both factors, and where their product goes.
