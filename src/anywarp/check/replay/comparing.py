@@ -87,6 +87,7 @@ def _assembled(sides: Sides, one: Bundle, other: Bundle, null: Bundle | None) ->
 def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Layer], list[str]]:
     """Compare two recordings of one process; return the layers in the order of execution, and notes."""
     refuse_other_weights(sides)
+    _refuse_unjoined(sides)
     notes = [*sides.reference.notes, *_told(sides.observed), *flags_that_differ(sides.reference, sides.observed)]
     wanted = [e for e in sides.reference.entries if e.role in ("output", "logits") and e.run == "propagated"]
     if not sides.replayed:
@@ -111,6 +112,15 @@ def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Laye
     if extra:
         notes.append(f"{len(extra)} modules are not in the recording: {_some(extra)}")
     return layers, notes
+
+
+def _refuse_unjoined(sides: Sides) -> None:
+    """Say what of several ranks could not be put together, where that is everything; V013."""
+    for side in (sides.reference, sides.observed):
+        lost = side.unjoined if isinstance(side, assembled.Assembled) else ""
+        if lost and not any(e.role in ("output", "logits") for e in side.entries):
+            help = "record and verify on as many ranks, with the same parts of the parameters and of the batch"
+            raise AnywarpError(Diagnostic("V013", f"nothing can be compared: {lost}", help=help))
 
 
 def _wrong_shares(observed: Recording, operations: dict[str, Operation]) -> dict[tuple[str, int], list[Layer]]:
