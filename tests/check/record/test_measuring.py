@@ -39,7 +39,12 @@ def test_figures_are_those_of_an_even_sample(name, dtype):
     (found,) = measured(tensor)
     flat = tensor.double().contiguous().numpy().reshape(-1)
     stride = found["stride"]
-    assert (stride % 2 == 1 or stride % 32 == 16) and found["run"] == 16 and found["count"] == flat.size and 48 <= found["sketched"] <= 100
+    assert (
+        (stride % 2 == 1 or stride % 32 == 16)
+        and found["run"] == 16
+        and found["count"] == flat.size
+        and 48 <= found["sketched"] <= 100
+    )
     taken = flat[(np.arange(found["sketched"]) // found["run"]) * stride + np.arange(found["sketched"]) % found["run"]]
     assert flat.size - stride < (found["sketched"] // 16) * stride + 15, "to the end"
     assert found["sketch"] == pytest.approx(sketch(taken, 3), rel=1e-7, abs=1e-7)

@@ -146,9 +146,7 @@ def _refuse(found: Mapping[str, Mapping[str, str]], sides: Sides) -> None:
     if not found or sides.other_weights:
         return
     named = [f"{root}.{name}: {why}" for root, each in found.items() for name, why in each.items()]
-    text = (
-        f"this is not the model that was recorded: {len(named)} parameters differ: {'; '.join(map(shown, named[:3]))}"
-    )
+    text = f"this is not the model that was recorded: {len(named)} {'parameter differs' if len(named) == 1 else 'parameters differ'}: {'; '.join(map(shown, named[:3]))}"
     help = "give both sides the same weights (a checkpoint, or the same seed), or compare nevertheless with --other-weights"
     raise AnywarpError(Diagnostic("V010", text, help=help))
 
