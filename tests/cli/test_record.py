@@ -83,12 +83,15 @@ def test_a_program_for_cuda_is_verified_under_run_in_either_order(recording, tmp
         assert call(["verify", str(recording), str(place)]) == 0
 
 
-def test_a_program_that_is_killed_leaves_what_it_had_computed(tmp_path):
-    done = anywarp("record", "-o", tmp_path / "r", "--", sys.executable, PROGRAM, "cpu", "1", "stop")
+@pytest.mark.parametrize("mode", ["tensors", "statistics"])
+def test_a_program_that_is_killed_leaves_what_it_had_computed(tmp_path, mode):
+    program = (sys.executable, PROGRAM, "cpu", "1", "stop")
+    done = anywarp("record", "--mode", mode, "-o", tmp_path / "r", "--", *program)
     assert done.returncode == 128 + 9
     with open_bundle(tmp_path / "r") as bundle:
         assert {e.call for e in bundle.entries} == {0, 1}
         assert any("did not come to its end" in note for note in bundle.notes)
+        assert f" {len(bundle.entries)} values" in done.stderr
 
 
 @pytest.mark.slow

@@ -54,6 +54,7 @@ MODEL = re.compile(r"[^\s:]+\.pt2|[^\s:]+:[A-Za-z_]\w*")
 @click.option("--endpoint", metavar="URL", help="Offer load to this endpoint, which speaks OpenAI's protocol, instead.")
 @click.option("--served-model", default="", help="With --endpoint: the name of the model there.")
 @click.option("--prompts", type=click.Path(path_type=Path), help="With --endpoint: a file with a prompt a line, or JSON lines (.jsonl) with text.")  # fmt: skip
+@click.option("--key-from", metavar="NAME", help="With --endpoint: the variable of the environment that holds its key.")
 @click.option("--rate", metavar="R[,R...]", help="With --endpoint: requests a second, at random moments.")
 @click.option("--concurrency", metavar="N[,N...]", help="With --endpoint: clients that each send a request after the other.")  # fmt: skip
 @click.option("--requests", type=click.IntRange(1, 10_000_000), default=200, show_default=True, help="With --endpoint: so many at each load.")  # fmt: skip
@@ -67,7 +68,7 @@ MODEL = re.compile(r"[^\s:]+\.pt2|[^\s:]+:[A-Za-z_]\w*")
 @click.argument("what", nargs=-1, type=click.UNPROCESSED, metavar="MODEL | -- COMMAND...")
 def command(
     device: str, inputs: tuple[str, ...], batch: str | None, length: str | None, axes: tuple[str, ...], dtype: str, weights: Path | None,
-    endpoint: str | None, served_model: str, prompts: Path | None, rate: str | None, concurrency: str | None, requests: int, max_tokens: int,
+    endpoint: str | None, served_model: str, prompts: Path | None, key_from: str | None, rate: str | None, concurrency: str | None, requests: int, max_tokens: int,
     limits: tuple[str, ...], compiled: bool, graphs: bool, threads: int, ranks: int, processes: int, seconds: float, against: str | None, precision: float, budget: float,
     anyway: bool, fresh: bool, runner: str, ray_address: str | None, style: str, output: Path | None, html: Path | None, what: tuple[str, ...],
 ) -> int:  # fmt: skip
@@ -77,17 +78,22 @@ def command(
     """
     from anywarp.check.bench import runners
     from anywarp.check.bench.cell import Cell, matrix
+    from anywarp.check.record import keys
     from anywarp.check.store import opened
     from anywarp.cli.progress import told
 
     if bool(what) == (endpoint is not None):
         raise click.UsageError("name a MODEL, a COMMAND behind --, or an --endpoint: one of them")
+    if key_from is not None and endpoint is None:
+        raise click.UsageError("--key-from is the key of an --endpoint")
     check_writable(output)
     check_writable(html)
     if endpoint is not None:
         if prompts is None or not served_model:
             raise click.UsageError("--endpoint needs --prompts and --served-model")
+        secret = keys.read(key_from, settings.environment())
         loads = _loads(endpoint, served_model, prompts, rate, concurrency, requests, max_tokens, limits)
+        loads = [replace(load, secret=secret) for load in loads]
         return _show(_offered(loads, fresh), style, output, html)
     is_model = len(what) == 1 and MODEL.fullmatch(what[0]) is not None
     torchrun = _launched(is_model, ranks, against, runner)

@@ -12,6 +12,7 @@ import pytest
 
 from anywarp.check.bench import endpoint
 from anywarp.check.bench.endpoint import Load, Request
+from anywarp.check.record.keys import Key
 from anywarp.cli.main import call
 from anywarp.diagnostics import AnywarpError
 
@@ -121,14 +122,17 @@ def test_without_aiperf_it_is_said_what_to_install(monkeypatch, tmp_path):
     assert found.code == "V037" and "anywarp[bench]" in found.help
 
 
+KEY = "sk-" + "n0t-a-real-key" * 3
 FAKE = """#!/usr/bin/env python3
-import pathlib, sys
+import json, os, pathlib, sys
 words = sys.argv
+config = pathlib.Path(words[words.index("--config") + 1]).read_text() if "--config" in words else None
+pathlib.Path(__file__).with_name("asked").write_text(json.dumps([words, config, os.environ.get("OPENAI_API_KEY")]))
 place = pathlib.Path(words[words.index("--artifact-dir") + 1])
 prompts = pathlib.Path(words[words.index("--input-file") + 1]).read_text()
 assert '"text": "hi"' in prompts and "--use-server-token-count" in words
 if "refuse" in words:
-    sys.exit("cannot connect to host")
+    sys.exit("cannot connect to host with " + os.environ.get("OPENAI_API_KEY", "nothing"))
 place.mkdir()
 (place / "profile_export.jsonl").write_text(pathlib.Path(__file__).with_name("records").read_text())
 """
@@ -168,16 +172,65 @@ def test_an_endpoint_that_is_not_there_is_told_with_the_generators_words(fake, c
     assert "is no URL" in capsys.readouterr().err
 
 
+ENDPOINT = [
+    "bench",
+    "--endpoint",
+    "http://127.0.0.1:1",
+    "--prompts",
+    "p.txt",
+    "--key-from",
+    "THE_KEY",
+    "--served-model",
+]
+
+
+def test_a_key_reaches_the_generator_by_its_environment_and_stands_nowhere(fake, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("THE_KEY", f"{KEY}\n")
+    monkeypatch.setenv("OPENAI_API_KEY", "another")
+    with (tmp_path / "bin" / "records").open("a") as file:
+        file.write(record(60, error={"code": 401, "message": f"who is {KEY}?"}))
+    assert call([*ENDPOINT, "m", "-o", "r.json", "--html", "r.html"]) == 1
+    words, config, given = json.loads((tmp_path / "bin" / "asked").read_text())
+    assert given == KEY and KEY not in " ".join(words) and KEY not in config
+    assert json.loads(config)["benchmark"]["endpoint"]["api_key"] == "${OPENAI_API_KEY}"
+    shown = capfd.readouterr()
+    assert "who is ...?" in shown.out and KEY not in shown.out + shown.err
+    kept = [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.name != "bin"]
+    assert {"r.json", "r.html", "r.sqlite"} <= {path.name for path in kept}
+    assert not [path for path in kept if KEY.encode() in path.read_bytes()]
+
+
+def test_a_key_that_the_generator_says_is_not_shown(fake, monkeypatch, capfd):
+    monkeypatch.setenv("THE_KEY", KEY)
+    assert call([*ENDPOINT, "refuse"]) == 2
+    err = capfd.readouterr().err
+    assert "cannot connect to host with ..." in err and KEY not in err
+
+
+def test_without_a_key_the_generator_is_given_none(fake, tmp_path, monkeypatch, capfd):
+    monkeypatch.delenv("THE_KEY", raising=False)
+    assert call([*ENDPOINT, "m"]) == 2 and "V044" in capfd.readouterr().err
+    assert call(["bench", "--key-from", "THE_KEY", "--", "true"]) == 2
+    assert "--key-from is the key of an --endpoint" in capfd.readouterr().err
+    assert not (tmp_path / "bin" / "asked").exists()
+    assert call([each for each in [*ENDPOINT, "m"] if each not in ("--key-from", "THE_KEY")]) == 0
+    assert json.loads((tmp_path / "bin" / "asked").read_text())[1] is None
+
+
 class Server(http.server.BaseHTTPRequestHandler):
     """Answers as OpenAI's protocol streams: a token every 5 ms after 30 ms, then how many there were."""
 
     protocol_version = "HTTP/1.1"
+    key = ""
 
     def do_GET(self):
         self._send(json.dumps({"object": "list", "data": [{"id": "tiny", "object": "model"}]}).encode(), "application/json")  # fmt: skip
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.key and self.headers["Authorization"] != f"Bearer {self.key}":
+            self.send_error(401)
+            return
         count = min(10, int(asked.get("max_tokens") or asked.get("max_completion_tokens") or 10))
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -211,12 +264,14 @@ class Server(http.server.BaseHTTPRequestHandler):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("aiperf") is None, reason="aiperf is not on the path")
-def test_aiperf_measures_what_the_server_does(tmp_path):
+@pytest.mark.parametrize("key", ["", KEY])
+def test_aiperf_measures_what_the_server_does(tmp_path, monkeypatch, key):
+    monkeypatch.setattr(Server, "key", key)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        asked = Load(f"http://127.0.0.1:{server.server_address[1]}", "tiny", ("one", "two"), 40, concurrency=2, max_tokens=10)  # fmt: skip
+        asked = Load(f"http://127.0.0.1:{server.server_address[1]}", "tiny", ("one", "two"), 40, concurrency=2, max_tokens=10, secret=Key(key) if key else None)  # fmt: skip
         run = endpoint.measure(asked, print)
     finally:
         server.shutdown()

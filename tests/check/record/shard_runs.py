@@ -79,5 +79,5 @@ if __name__ == "__main__":
         folder = root / name
         folder.mkdir(mode=0o700)
         chosen = plan(folder, reference)
-        wait([forked(number, how, defect, chosen) for number in range(1 if how == "whole" else sharded_model.RANKS)])
+        wait([forked(number, how, defect, chosen) for number in range(sharded_model.ranks(how))])
         assert running.finished(folder) is not None

@@ -1,6 +1,7 @@
-"""One model of embedding, blocks and head, as one process has it and over two ranks (gloo): tensor parallel, FSDP, DDP, and in two stages of a pipeline.
+"""One model of embedding, blocks and head, as one process has it and over two ranks (gloo): tensor parallel, FSDP, DDP, and in two stages of a pipeline, which take the batch
+at once or in parts; and, with plain tensors, over a mesh of two by two: the batch along its second axis, columns and rows along its first.
 
-sharded_model.py MEETING HOW [DEFECT]     MEETING: a file for the ranks to meet; HOW: whole, tensor, fsdp, ddp or stages
+sharded_model.py MEETING HOW [DEFECT]     MEETING: a file for the ranks to meet; HOW: whole, tensor, fsdp, ddp, ddp_in_parts, stages, stages_in_parts or mesh
 """
 
 import os
@@ -13,13 +14,20 @@ from torch import nn
 WORDS, WIDTH, RANKS = 31, 16, 2
 
 
+def ranks(how):
+    return {"whole": 1, "mesh": 4}.get(how, RANKS)
+
+
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.norm, self.up, self.down = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
 
     def forward(self, x):
-        return x + self.down(torch.relu(self.up(self.norm(x))))
+        return x + self.summed(self.down(torch.relu(self.up(self.norm(x)))))
+
+    def summed(self, x):
+        return x
 
 
 class Small(nn.Module):
@@ -77,6 +85,28 @@ def stages(model, rank):
     return model
 
 
+stages_in_parts, ddp_in_parts = stages, ddp
+
+
+def mesh(model, rank):
+    columns = rank // 2
+    group = [distributed.new_group([each, each + 2]) for each in range(2)][rank % 2]  # its columns and rows
+
+    def summed(x):
+        out = x.clone()
+        distributed.all_reduce(out, group=group)
+        return out
+
+    for block in model.blocks.values():
+        block.summed = summed
+        block.up.weight.data = block.up.weight.data.chunk(2)[columns].clone()
+        block.up.bias.data = block.up.bias.data.chunk(2)[columns].clone()
+        block.down.weight.data = block.down.weight.data.chunk(2, 1)[columns].clone()
+        if columns:
+            block.down.bias = None
+    return model
+
+
 def through_stages(model, rank, x):
     if rank == 1:
         x = torch.empty(*x.shape, WIDTH)
@@ -103,7 +133,7 @@ def work(rank, meeting, how, defect):
     torch.set_num_threads(1)
     torch.manual_seed(rank)  # of no consequence: Small seeds itself
     if how != "whole":
-        distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=RANKS)
+        distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=ranks(how))
     model = Small()
     if how != "whole":
         model = globals()[how](model, rank)
@@ -111,10 +141,14 @@ def work(rank, meeting, how, defect):
         spoil(getattr(model, "module", model), defect)
     x = torch.randint(WORDS, (4, 5), generator=torch.Generator().manual_seed(4))
     with torch.no_grad():
-        if how == "stages":
-            through_stages(model, rank, x)
-        else:
-            model(x.chunk(RANKS)[rank] if how in ("ddp", "fsdp") else x)
+        parts = x.chunk(2) if how.endswith("in_parts") else [x]
+        for part in parts:
+            if how.startswith("stages"):
+                through_stages(model, rank, part)
+            elif how.startswith(("ddp", "fsdp")):
+                model(part.chunk(RANKS)[rank])
+            else:
+                model(part.chunk(2)[rank % 2] if how == "mesh" else part)
     if how != "whole":
         distributed.destroy_process_group()
 
@@ -128,4 +162,4 @@ if __name__ == "__main__":
     else:
         import torch.multiprocessing as processes
 
-        processes.spawn(work, (meeting, how, "".join(defect)), nprocs=RANKS)
+        processes.spawn(work, (meeting, how, "".join(defect)), nprocs=ranks(how))

@@ -20,10 +20,12 @@ pytestmark = [pytest.mark.torch, pytest.mark.slow]
 TESTS = Path(__file__).parents[2]
 PLAIN = {
     "whole": "whole", "tensor": "tensor", "fsdp": "fsdp", "wrong-columns": "tensor+blocks.1.up:value", "other-weight": "fsdp+blocks.1.up:weight",
-    "tensor-again": "tensor@whole", "wrong-rows-again": "tensor+blocks.0.down:value@whole",
+    "mesh": "mesh", "in-parts": "stages_in_parts", "ranks-in-parts": "ddp_in_parts", "wrong-in-mesh": "mesh+blocks.1.up:value", "tensor-again": "tensor@whole", "wrong-rows-again": "tensor+blocks.0.down:value@whole",
 }  # fmt: skip
 LONG = {
     "ddp": "ddp", "stages": "stages", "wrong-batch": "fsdp+blocks.0.down:value", "wrong-stage": "stages+blocks.1.down:value",
+    "wrong-part": "stages_in_parts+blocks.1.down:value", "wrong-sum-in-mesh": "mesh+blocks.0.down:value", "wrong-replica-in-mesh": "mesh+blocks.0.norm:value",
+    "in-parts-again": "stages_in_parts@whole", "mesh-again": "mesh@whole",
     "wrong-replica": "tensor+blocks.0.norm:value", "other-replica": "ddp+head:weight",
     "fsdp-again": "fsdp@whole", "ddp-again": "ddp@whole", "stages-again": "stages@whole", "whole-again": "whole@tensor", "whole-of-fsdp": "whole@fsdp",
     "fsdp-of-tensor": "fsdp@tensor", "same-ranks": "tensor@tensor", "wrong-columns-again": "tensor+blocks.1.up:value@whole",
@@ -64,7 +66,7 @@ def compared(folder, one, other, **options):
         return verify(Sides(reference, observed, replayed=False, **options))
 
 
-@pytest.mark.parametrize(("one",), rows(("tensor",), ("fsdp",), ("ddp",), ("stages",)))
+@pytest.mark.parametrize(("one",), rows(("tensor",), ("fsdp",), ("ddp",), ("stages",), ("in-parts",), ("mesh",)))
 @pytest.mark.parametrize("reverse", [False, True])
 def test_one_process_and_two_ranks_compute_the_same(recordings, one, reverse):
     report = compared(recordings, *((one, "whole") if reverse else ("whole", one)))
@@ -80,6 +82,9 @@ def test_one_process_and_two_ranks_compute_the_same(recordings, one, reverse):
         ("wrong-batch", "rank-1: Small.blocks.0.down"),
         ("wrong-stage", "rank-1: Small.blocks.1.down"),
         ("wrong-replica", "rank-1: Small.blocks.0.norm"),
+        ("wrong-part", "rank-1: Small.blocks.1.down"),
+        ("wrong-in-mesh", "rank-1: Small.blocks.1.up"),
+        ("wrong-replica-in-mesh", "rank-1: Small.blocks.0.norm"),
     ),
 )
 def test_what_one_rank_does_wrong_has_its_name(recordings, run, place):
@@ -88,6 +93,11 @@ def test_what_one_rank_does_wrong_has_its_name(recordings, run, place):
     assert report.first is not None and report.first.name == place, report.reason
     reverse = compared(recordings, run, "whole")
     assert reverse.first is not None and reverse.first.name == f"recorded {place}", reverse.reason
+
+
+def test_parts_of_a_batch_on_several_ranks_are_refused_by_name(recordings):
+    with pytest.raises(AnywarpError, match=r"V013.*Small: several ranks compute it for each part of a batch"):
+        compared(recordings, "whole", "ranks-in-parts")
 
 
 def test_other_weights_over_the_ranks_are_refused_by_name(recordings):

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,12 +25,15 @@ from anywarp.check.bench import percentiles, warmup
 from anywarp.check.bench.problems import ASKED, ENDPOINT, LOADER, PROMPTS, problem
 from anywarp.check.bench.session import status_text, tail
 from anywarp.check.bench.single import Step
+from anywarp.check.record.keys import Key
 from anywarp.check.store import Run
 from anywarp.check.store.run import here, key_of
 
 TAGS = {"first_token_s": "time_to_first_token", "between_tokens_s": "inter_token_latency", "whole_s": "request_latency"}
 """Our names for the three times of a request, and AIPerf's (its metrics reference)."""
 
+VARIABLE = "OPENAI_API_KEY"
+"""In which AIPerf finds the key, whatever the variable is called that the user has it in."""
 LARGEST_PROMPTS, LARGEST_RECORDS = 64 << 20, 1 << 30
 WINDOWS = 20
 PATIENCE = 3600.0
@@ -50,6 +53,8 @@ class Load:
     max_tokens: int = 128
     limits: Mapping[str, float] | None = None
     """Seconds that no good request exceeds, by our names of the times."""
+    secret: Key | None = None
+    """The key that the endpoint wants; whose it is makes no other load."""
 
     def text(self) -> str:
         """Return the load in words."""
@@ -101,8 +106,13 @@ def measure(load: Load, step: Step) -> Run:
         prompts.write_text("".join(json.dumps({"text": each}) + "\n" for each in load.prompts), encoding="utf-8")
         _write_tokenizer(folder / "tokenizer")
         step(f"{load.text()} on {load.url}")
-        _run(command(program, load, prompts, folder / "artifacts"), folder)
+        words = command(program, load, prompts, folder / "artifacts")
+        if load.secret is not None:
+            words += ["--config", str(_write_config(folder / "load.yaml", load, prompts))]
+        _run(words, folder, load.secret)
         records = read_records(folder / "artifacts" / "profile_export.jsonl")
+        if load.secret is not None:
+            records = [replace(each, failed=load.secret.hide(each.failed)) for each in records]
     result = summarise(records, load)
     alike = {
         "form": "endpoint", "prompts": load.digest(), "max_tokens": load.max_tokens, "load": load.text(), "requests": load.requests
@@ -119,6 +129,20 @@ def _write_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").write_text(json.dumps({**parts, "model": model}), encoding="utf-8")
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]", "eos_token": "[END]"}
     (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+
+
+def _write_config(path: Path, load: Load, prompts: Path) -> Path:
+    """Write what AIPerf reads beside its options: where it finds the key. An option would show it to everybody who lists processes.
+
+    AIPerf wants a whole configuration before it looks at the options, which say the rest, and decide.
+    """
+    body = {
+        "model": load.model, "endpoint": {"url": load.url, "api_key": f"${{{VARIABLE}}}"},
+        "dataset": {"type": "file", "path": str(prompts), "format": "single_turn"},
+        "phases": {"type": "concurrency", "concurrency": 1, "requests": load.requests},
+    }  # fmt: skip
+    path.write_text(json.dumps({"schemaVersion": "2.0", "benchmark": body}), encoding="utf-8")
+    return path
 
 
 def _program() -> str:
@@ -141,8 +165,8 @@ def command(program: str, load: Load, prompts: Path, artifacts: Path) -> list[st
     ]  # fmt: skip
 
 
-def _run(words: Sequence[str], folder: Path) -> None:
-    environment = {**settings.environment(), "NO_COLOR": "1"}
+def _run(words: Sequence[str], folder: Path, secret: Key | None) -> None:
+    environment = {**settings.environment(), "NO_COLOR": "1", **({VARIABLE: secret.text} if secret is not None else {})}
     said = folder / "said"
     with said.open("wb") as file:
         process = subprocess.Popen(
@@ -157,7 +181,8 @@ def _run(words: Sequence[str], folder: Path) -> None:
                 raise problem(ENDPOINT, f"the load took longer than {PATIENCE:.0f} s", "ask for fewer requests") from None  # fmt: skip
             raise
     if code and not (folder / "artifacts" / "profile_export.jsonl").is_file():
-        raise problem(ENDPOINT, f"AIPerf ended{status_text(code)}{tail(said)}", "is the endpoint there, and the model's name right?")  # fmt: skip
+        told = tail(said) if secret is None else secret.hide(tail(said))
+        raise problem(ENDPOINT, f"AIPerf ended{status_text(code)}{told}", "is the endpoint there, and the model's name right?")  # fmt: skip
 
 
 @dataclass(frozen=True)

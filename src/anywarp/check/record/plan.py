@@ -11,7 +11,7 @@ from typing import Any
 
 BUDGET = 256 << 20
 CALLS = 4
-SAMPLE = 1 << 12
+SAMPLE = 1 << 11
 """How many values of a larger tensor statistics look at."""
 
 

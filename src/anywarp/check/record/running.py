@@ -85,13 +85,15 @@ def finished(folder: Path) -> str | None:
             )
         top.write_bytes(dump(content) + b"\n")
         top.chmod(0o600)
-    return _in_words(
-        folder, [*([content] if content.get("entries") else []), *(_read(folder / part) for part in parts)]
-    )
+    own = _read(folder)
+    return _in_words(folder, [*([own] if own.get("entries") else []), *(_read(folder / part) for part in parts)])
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / "bundle.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads((folder / "bundle.json").read_text(encoding="utf-8"))
+    if found.get("complete") is not True and (folder / "entries.jsonl").is_file():  # killed since it last counted
+        found["entries"] = (folder / "entries.jsonl").read_bytes().count(b"\n")
+    return found
 
 
 def _in_order(name: str) -> tuple[str, int]:

@@ -36,6 +36,7 @@ class Session:
         self.owner = os.getpid()
         self._writer: Writer | None = None
         self._entries = 0
+        self._described: tuple[int, ...] = ()
         self._failed: str | None = None
         atexit.register(self.finish)
         os.register_at_fork(after_in_child=self._leave_to_parent)
@@ -60,6 +61,14 @@ class Session:
         self._entries += len(entries[:room])
         if entries[:room]:
             self.writer.add_all(entries[:room])
+
+    def describe(self) -> None:
+        """Write the manifest again, where a call has brought a model, a note or bytes of values."""
+        budget = self.writer.budget
+        known = len(self.models), len(self.notes), budget.used, budget.dropped
+        if known != self._described:
+            self._described = known
+            self.writer.describe(models=self.models, notes=list(self.notes))
 
     def fail(self, error: Exception) -> None:
         """Stop recording, say why, and let the program go on."""

@@ -16,13 +16,15 @@ from anywarp.check.bundle import Bundle, Entry, limits
 from anywarp.check.bundle import blob as blobs
 from anywarp.check.bundle.recording import Recording
 from anywarp.check.record.kept import Array, array
-from anywarp.check.replay import pieces, weights
+from anywarp.check.replay import meshes, pieces, weights
 from anywarp.check.replay.pieces import Join, Piece, Shape
 from anywarp.check.replay.shares import SLOT as SHARE
 
 Place = tuple[str, int, int, str, str, str]
 """Name, call, visit, side (input, output, ...), slot and run."""
 SIDES = {"tokens": "input", "logits": "output"}
+_SIZES = ("magnitude", "norm")
+"""Runs whose values are not near those of the other side."""
 _APART = 2.0
 """How many times farther from the other side than the nearest rank's a value is, if it is that rank's doing."""
 
@@ -55,6 +57,57 @@ class Side:
                 if not group or group[-1].rank != rank:
                     group.append(Piece(rank, entry, each))
 
+    def fold(self, other: Side) -> dict[str, str]:
+        """Have calls that took a batch in parts (microbatches of a pipeline) stand for those of the other side that took it at once.
+
+        Return, by outermost module, why its calls cannot be put together.
+        """
+        refused: dict[str, str] = {}
+        for root in {root for each in self.models.values() for root in each}:
+            times = self._times(root, other)
+            if times is None:
+                continue
+            within = {place: group for place, group in self.places.items() if _is_in(place, root)}
+            calls = {place[1] for place in within if place[0] == root}
+            whole = len(calls) // times
+            if any(len(group) > 1 for place, group in within.items() if place[3] in ("input", "output")):
+                refused[root] = (
+                    "several ranks compute it for each part of a batch, and do not say how these belong together"
+                )
+            elif not whole:
+                refused[root] = (
+                    f"a call takes 1/{times} of a batch, and {len(calls)} calls were recorded: --calls {times}"
+                )
+            else:
+                self._fold(root, times, whole)
+        return refused
+
+    def _times(self, root: str, other: Side) -> int | None:
+        """Return how many calls of an outermost module here are one of the other side's, given the inputs of the first; None where it is one."""
+        for place, group in self.places.items():
+            if place[:2] != (root, 0) or place[3] != "input" or not (theirs := other.places.get(place)):
+                continue
+            if len({each.entry.blob for each in theirs}) > 1:
+                continue
+            one, whole = group[0].entry.shape, theirs[0].entry.shape
+            apart = [(n, m) for n, m in zip(one, whole) if n != m]
+            if len(one) == len(whole) and len(apart) == 1 and apart[0][0] and apart[0][1] % apart[0][0] == 0:
+                times = apart[0][1] // apart[0][0]
+                if times > len({each.entry.blob for each in group}):  # else other ranks have the other parts
+                    return times
+        return None
+
+    def _fold(self, root: str, times: int, whole: int) -> None:
+        folded: dict[Place, list[Piece]] = {}
+        for place, group in self.places.items():
+            name, call, visit, side, slot, run = place
+            if _is_in(place, root):
+                call //= times
+                if call >= whole:
+                    continue
+            folded.setdefault((name, call, visit, side, slot, run), []).extend(group)
+        self.places = {place: sorted(group, key=lambda p: (p.entry.call, p.rank)) for place, group in folded.items()}
+
     def _stages(self) -> dict[tuple[str, int], tuple[bool, bool]]:
         """Return, for outermost modules that are stages of a pipeline (other ranks have other parameters of it), whether each rank's is the first one and the last."""
         out: dict[tuple[str, int], tuple[bool, bool]] = {}
@@ -68,6 +121,10 @@ class Side:
         return out
 
 
+def _is_in(place: Place, root: str) -> bool:
+    return place[0] == root or place[0].startswith(f"{root}.")
+
+
 @dataclass(frozen=True)
 class _Whole:
     join: Join
@@ -78,14 +135,16 @@ class _Whole:
 class Assembled(Recording):
     """One side as if it had been one process. `notes` says what could not be put together, and why."""
 
-    def __init__(self, side: Side, other: Side) -> None:
+    def __init__(self, side: Side, other: Side, refused: Mapping[str, str] | None = None) -> None:
+        """`refused`: outermost modules whose calls are not those of the other side, and why."""
         self._side, self._other = side, other
         self._joins: dict[int, _Whole] = {}
         self.notes: list[str] = [note for each in side.bundles.values() for note in each.notes]
         self._missing: dict[str, None] = {}
         self.entries: list[Entry] = []
         for place, group in side.places.items():
-            whole = self._whole(place, group)
+            root = next((root for root in refused or () if _is_in(place, root)), None)
+            whole = self._whole(place, group) if root is None else self._not(root, (refused or {})[root])
             if whole is None:
                 continue
             first = whole.join.pieces[0].entry
@@ -95,13 +154,16 @@ class Assembled(Recording):
             )
             blob = _digest(whole.join) if place[3] == "input" and place[0] in self._roots() else first.blob
             entry = replace(
-                first, index=len(self.entries), role=role, shape=whole.join.shape, dtype=whole.join.dtype, blob=blob, placement=None, layout=None
+                first, index=len(self.entries), call=place[1], role=role, shape=whole.join.shape, dtype=whole.join.dtype, blob=blob, placement=None, layout=None
             )  # fmt: skip
             self._joins[entry.index] = whole
             self.entries.append(entry)
+        self.unjoined = ""
+        """What could not be put together, in words."""
         if self._missing:
             some = ", ".join(list(self._missing)[:5]) + (" ..." if len(self._missing) > 5 else "")
-            self.notes.append(f"{len(self._missing)} values of several ranks could not be put together: {some}")
+            self.unjoined = f"{len(self._missing)} values of several ranks could not be put together: {some}"
+            self.notes.append(self.unjoined)
         self.manifest: dict[str, Any] = self._described()
 
     def read(self, entry: Entry) -> memoryview:
@@ -135,21 +197,44 @@ class Assembled(Recording):
         if all(each.entry.placement for each in group) and all(each.entry.blob for each in group):
             found = pieces.placed(group)
             if isinstance(found, str):
-                return self._not(place, found)
+                return self._not(place[0], found)
             if place[5] == "norm":
                 found = [replace(each, rooted=each.added) for each in found]
             return self._farthest(found, theirs)
-        if len({each.entry.blob for each in group}) == 1 and group[0].entry.blob:
+        in_parts = len({each.rank for each in group}) < len(group)
+        shapes = _shapes(theirs) if theirs else [group[0].entry.shape]
+        same = len({each.entry.blob for each in group}) == 1 and group[0].entry.blob
+        if same and (not in_parts or shapes == [group[0].entry.shape]):
             return _Whole(pieces.alone(group[0]), None)
         if not all(each.entry.blob for each in group):
-            return self._not(place, "their values were not recorded")
-        axes = pieces.axes_of([each.entry.shape for each in group], _shapes(theirs)) if theirs else None
+            return self._not(place[0], "their values were not recorded")
+        axes = pieces.axes_of([each.entry.shape for each in group], shapes) if theirs else None
         if axes is not None and axes[0] is not None:
             return _Whole(pieces.one_after_another(group, axes[0]), None)
-        return self._farthest([pieces.alone(each) for each in group], theirs, added=group)
+        if in_parts:
+            return self._not(place[0], "what it makes of parts of a batch does not follow one another")
+        return self._in_a_mesh(place, group, theirs)
 
-    def _not(self, place: Place, why: str) -> None:
-        self._missing[f"{place[0]}: {why}"] = None
+    def _in_a_mesh(self, place: Place, group: list[Piece], theirs: list[Piece]) -> _Whole | None:
+        """Return the way in which the ranks' values lie nearest to the other side's: as they are, added up, or over a mesh of two axes."""
+        found = [pieces.alone(each) for each in group]
+        like = _values(theirs)
+        if like is None:
+            alike = len({each.entry.shape for each in (*group, *theirs)}) == 1
+            why = "the ranks of both sides have other parts, and do not say of what"
+            return self._farthest(found, theirs) if alike or not theirs else self._not(place[0], why)
+        apart = min(_distance(each, like) for each in found)
+        ways = list(meshes.ways(group, like.shape)) if place[5] not in _SIZES else []
+        distances = [min(_distance(each, like) for each in way) for way in ways]
+        if ways and 10 * min(distances) < apart:
+            return self._farthest(ways[distances.index(min(distances))], theirs)
+        if apart == float("inf"):
+            has = ", ".join(dict.fromkeys(str(list(each.entry.shape)) for each in group))
+            return self._not(place[0], f"nobody says how {has} on {len(group)} ranks make {list(like.shape)}")
+        return self._farthest(found, theirs, added=group)
+
+    def _not(self, name: str, why: str) -> None:
+        self._missing[f"{name}: {why}"] = None
 
     def _farthest(self, found: list[Join], theirs: list[Piece], added: list[Piece] | None = None) -> _Whole:
         """Return, of values that should be the same, the one that lies farthest from the other side's; their sum where that is what the other side has."""
@@ -247,8 +332,12 @@ class _Bytes:
 def both(reference: Bundle, observed: Bundle, null: Bundle | None) -> tuple[Recording, Recording, Recording | None]:
     """Return the sides of a comparison as if each had been one process."""
     one, other = Side(reference), Side(observed)
-    noise = Assembled(Side(null), one) if null is not None else None
-    return Assembled(one, other), Assembled(other, one), noise
+    of_one, of_other = one.fold(other), other.fold(one)
+    whole, here = Assembled(one, other, of_one), Assembled(other, one, of_other)
+    if null is None:
+        return whole, here, None
+    noise = Side(null)
+    return whole, here, Assembled(noise, one, noise.fold(one))
 
 
 def laid_alike(reference: Bundle, observed: Bundle) -> bool:

@@ -87,6 +87,7 @@ def _assembled(sides: Sides, one: Bundle, other: Bundle, null: Bundle | None) ->
 def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Layer], list[str]]:
     """Compare two recordings of one process; return the layers in the order of execution, and notes."""
     refuse_other_weights(sides)
+    _refuse_unjoined(sides)
     notes = [*sides.reference.notes, *_told(sides.observed), *flags_that_differ(sides.reference, sides.observed)]
     wanted = [e for e in sides.reference.entries if e.role in ("output", "logits") and e.run == "propagated"]
     if not sides.replayed:
@@ -113,6 +114,15 @@ def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Laye
     return layers, notes
 
 
+def _refuse_unjoined(sides: Sides) -> None:
+    """Say what of several ranks could not be put together, where that is everything; V013."""
+    for side in (sides.reference, sides.observed):
+        lost = side.unjoined if isinstance(side, assembled.Assembled) else ""
+        if lost and not any(e.role in ("output", "logits") for e in side.entries):
+            help = "record and verify on as many ranks, with the same parts of the parameters and of the batch"
+            raise AnywarpError(Diagnostic("V013", f"nothing can be compared: {lost}", help=help))
+
+
 def _wrong_shares(observed: Recording, operations: dict[str, Operation]) -> dict[tuple[str, int], list[Layer]]:
     """Return what ranks add to sums over all of them, where it is wrong."""
     if not isinstance(observed, assembled.Assembled):
@@ -136,9 +146,7 @@ def _refuse(found: Mapping[str, Mapping[str, str]], sides: Sides) -> None:
     if not found or sides.other_weights:
         return
     named = [f"{root}.{name}: {why}" for root, each in found.items() for name, why in each.items()]
-    text = (
-        f"this is not the model that was recorded: {len(named)} parameters differ: {'; '.join(map(shown, named[:3]))}"
-    )
+    text = f"this is not the model that was recorded: {len(named)} {'parameter differs' if len(named) == 1 else 'parameters differ'}: {'; '.join(map(shown, named[:3]))}"
     help = "give both sides the same weights (a checkpoint, or the same seed), or compare nevertheless with --other-weights"
     raise AnywarpError(Diagnostic("V010", text, help=help))
 

@@ -17,7 +17,7 @@ from anywarp.check.bundle import Bundle, Entry
 from anywarp.check.record.kept import Array, array
 
 Shape = tuple[int, ...]
-_FLOATS = ("float16", "bfloat16", "float32", "float64")
+FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def placed(pieces: Sequence[Piece]) -> list[Join] | str:
     for piece, each in zip(pieces, known):
         boxes.setdefault((each.start, each.share), []).append(piece)
     added = len({share for _, share in boxes}) > 1
-    if added and pieces[0].entry.dtype not in _FLOATS:
+    if added and pieces[0].entry.dtype not in FLOATS:
         return f"sums of {pieces[0].entry.dtype} are not made"
     if added and any(each.reduced != "partial" for each in known):
         return f"they are parts of {known[0].reduced}, which is no sum"

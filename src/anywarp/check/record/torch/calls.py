@@ -12,20 +12,21 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import nn
 
+from anywarp.check.bundle.blob import SIZES
 from anywarp.check.bundle.entries import Entry
 from anywarp.check.record.session import Session
 from anywarp.check.record.torch import facts, operations, precise, values
 from anywarp.check.record.torch.apart import Change
-from anywarp.check.record.torch.measuring import Pending, read_all
+from anywarp.check.record.torch.measuring import Pending, Samples
 from anywarp.check.record.torch.naming import COMPILED, WRAPPERS, Names, unwrapped
 
 Original = Callable[..., Any]
+_CONTAINERS = (nn.ModuleList, nn.ModuleDict, nn.Sequential)
 _STATE_LIMIT = 64
 """Tensors that a module keeps beside parameters, of which so many are looked at."""
 
@@ -53,6 +54,7 @@ class Recorder:
         self.busy = False
         """Within a call that is not recorded, or within what the recorder itself does."""
         self.thread = 0
+        self.samples = Samples(self.plan.sample, self.plan.seed)
         self.vocabularies = set[int]()
         """Into how many tokens the embeddings of outermost modules reach: logits have as many."""
         session.facts = facts.gather
@@ -118,7 +120,7 @@ class Recorder:
 
     def _within(self, call: Call, original: Original, module: nn.Module, args: Any, kwargs: Any) -> Any:
         name = self.names.within(module, call.module, call.root)
-        if isinstance(module, nn.ModuleList | nn.ModuleDict | nn.Sequential) or not self.plan.chooses(name):
+        if isinstance(module, _CONTAINERS) or not self.plan.chooses(name):
             return original(module, *args, **kwargs)
         visit = call.visits[name]
         call.visits[name] += 1
@@ -204,16 +206,18 @@ class Recorder:
     ) -> None:  # fmt: skip
         """Record one tensor."""
         plain, why = values.plain(tensor)
-        if plain is None or values.name_of(plain.dtype) not in values_dtypes():
-            self.session.note(f"{name}: {slot} is {why or values.name_of(tensor.dtype)}: it is not recorded")
+        dtype = values.name_of(tensor.dtype if plain is None else plain.dtype)
+        if plain is None or dtype not in SIZES:
+            self.session.note(f"{name}: {slot} is {why or dtype}: it is not recorded")
             return
-        entry = Entry(
-            0, call.number, name, role, slot, values.name_of(plain.dtype), tuple(plain.shape), visit, run,
-            values.layout_of(plain), {}, None, "", operation, placement or values.placement_of(tensor),
-        )  # fmt: skip
+        shape, blob, dropped = tuple(plain.shape), None, ""
         if self.plan.mode == "tensors":
-            blob = self.session.writer.keep(f"{name} {slot}", entry.dtype, entry.shape, values.bytes_of(plain))
-            entry = replace(entry, blob=blob, dropped="" if blob else "budget")
+            blob = self.session.writer.keep(f"{name} {slot}", dtype, shape, values.bytes_of(plain))
+            dropped = "" if blob else "budget"
+        entry = Entry(
+            0, call.number, name, role, slot, dtype, shape, visit, run,
+            values.layout_of(plain), {}, blob, dropped, operation, placement or values.placement_of(tensor),
+        )  # fmt: skip
         call.entries.append(
             (entry, self._measured(call, tensor, plain, name == call.root) if run == "propagated" else None)
         )
@@ -225,7 +229,7 @@ class Recorder:
             known, its_version, pending = call.last
             if known() is tensor and its_version == version >= 0 and not whole:
                 return pending
-        pending = Pending(plain, self.plan.sample, self.plan.seed, whole)
+        pending = self.samples.take(plain, whole)
         call.last = (weakref.ref(tensor), version, pending)
         return pending
 
@@ -235,12 +239,12 @@ class Recorder:
             self.take_tensor(call, call.root, 0, "buffer", "random.cuda", torch.cuda.get_rng_state(), None)
 
     def _end(self, call: Call) -> None:
-        pending = [each for _, each in call.entries if each is not None]
-        unique = list({id(each): each for each in pending}.values())
-        read = dict(zip(map(id, unique), read_all(unique)))
-        entries = [replace(e, statistics=_for(e, read[id(p)])) if p is not None else e for e, p in call.entries]
-        self.session.add(entries)
-        self.session.writer.describe(models=self.session.models, notes=list(self.session.notes))
+        self.samples.read()
+        for entry, pending in call.entries:
+            if pending is not None:
+                entry.statistics.update(_for(entry, pending.statistics))
+        self.session.add([entry for entry, _ in call.entries])
+        self.session.describe()
 
     def guarded(self, work: Callable[[], Any]) -> None:
         """Do the recorder's own work: no gradients, no calls of modules seen, and no trouble of its own in the program."""
@@ -248,19 +252,16 @@ class Recorder:
             return
         before, self.busy = self.busy, True
         try:
-            with self.session.lock, torch.no_grad():
-                work()
+            with self.session.lock:
+                if torch.is_grad_enabled():
+                    with torch.no_grad():
+                        work()
+                else:
+                    work()
         except Exception as error:
             self.session.fail(error)
         finally:
             self.busy = before
-
-
-def values_dtypes() -> dict[str, int]:
-    """Return the dtypes that a bundle can hold."""
-    from anywarp.check.bundle.blob import SIZES
-
-    return SIZES
 
 
 def _copied(module: nn.Module, slot: str, tensor: torch.Tensor) -> torch.Tensor:

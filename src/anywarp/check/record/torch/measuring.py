@@ -1,110 +1,150 @@
-"""Statistics of a tensor, on its own device and without waiting for it; `check/numbers/statistics.py` says what they mean."""
+"""Statistics of a call's tensors, without waiting for their device; `check/numbers/statistics.py` says what they mean.
+
+While the program computes, a sample of each tensor is laid aside on its device; when the call has ended, all samples are read with few copies and measured together.
+"""
 
 # pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-LANES = 64
-LEVELS = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+from anywarp.check.numbers.statistics import LANES, LEVELS, signs
+from anywarp.check.record.torch.values import bytes_of
+
 RUN = 16
 """How many neighbouring values of a large tensor are taken at a time: those of one line of the processor's cache."""
 _SORTED = 1024
 """How many values the quantiles are taken of."""
-
-_signs: dict[tuple[int, int, torch.device], torch.Tensor] = {}
-
-
-def signs(count: int, seed: int, device: torch.device) -> torch.Tensor:
-    """Return +1 and -1 by splitmix64's lowest bit, as float32; kept, since most tensors of a model have few sizes."""
-    key = (count, seed, device)
-    if key not in _signs:
-        if len(_signs) > 64:
-            _signs.clear()
-        z = mixed(torch.arange(1, count + 1, dtype=torch.int64) + (seed << 32))
-        _signs[key] = (1 - 2 * (z & 1)).to(torch.float32).to(device)
-    return _signs[key]
-
-
-def mixed(z: torch.Tensor) -> torch.Tensor:
-    """Return splitmix64's output for states as int64, which wraps around as uint64 does; shifts to the right are made logical by masks."""
-    z = z * wrapped(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> 30 & (1 << 34) - 1)) * wrapped(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> 27 & (1 << 37) - 1)) * wrapped(0x94D049BB133111EB)
-    return z ^ (z >> 31 & (1 << 33) - 1)
-
-
-def wrapped(number: int) -> int:
-    """Return a number of 64 bits as int64 has it."""
-    return number - (1 << 64) if number >> 63 else number
+_ROOM = 1 << 18
+"""Values of samples that have one piece of memory."""
+_TOGETHER = 1 << 16
+"""Values of samples that are measured at a time: what a processor's cache holds."""
+_DIGITS = 9
+"""Of the numbers of a sketch, which are sums of rounded values."""
 
 
 class Pending:
-    """The statistics of one tensor, to be computed later together with others: here its sample is taken, which is all that is touched of most."""
+    """The statistics of one tensor, which are there when its call has ended."""
 
-    def __init__(self, tensor: torch.Tensor, sample: int, seed: int, whole: bool = True) -> None:
-        """With `whole`, NaN and infinity are counted in the whole tensor; else in the sample: what is not finite anywhere shows in the model's result."""
-        self.count, self.seed = tensor.numel(), seed
-        self.stride, self.run, self.sketched, self.noise = 1, 1, 0, 0.0
+    def __init__(self, count: int) -> None:
+        self.count = self.sketched = count
+        self.stride = self.run = 1
         self.tiny = 0.0
-        self.sample: torch.Tensor | None = None
+        self.sample: tuple[torch.Tensor, int] | None = None
+        """The room that the sample lies in, and where it begins."""
         self.whole: torch.Tensor | None = None
-        if not self.count or tensor.is_complex():
-            return
-        real = tensor.is_floating_point()
-        self.tiny = torch.finfo(tensor.dtype).smallest_normal if real else 0.0
-        if (
-            self.count > sample > RUN
-        ):  # an odd stride: rows have even lengths, and a sample of the same columns says little
-            self.stride, self.run = -(-self.count // (sample // RUN)) | 1, RUN
-        wide = not real or tensor.dtype == torch.float64
-        self.sample = _taken(tensor, self.stride, self.run).to(torch.float64 if wide else torch.float32, copy=True)
-        self.sketched = self.sample.numel()
+        self.statistics: dict[str, Any] = {}
+
+
+class Samples:
+    """Samples of one call's tensors, in memory that stays for the next call.
+
+    It lies in few large pieces: a small one of its own for each sample, between the tensors that the program makes and gives back,
+    would keep the allocator from using their memory again.
+    """
+
+    def __init__(self, most: int, seed: int) -> None:
+        self.most, self.seed = most, seed
+        self._rooms: dict[tuple[torch.device, torch.dtype], list[torch.Tensor]] = {}
+        self._used: dict[tuple[torch.device, torch.dtype], tuple[int, int]] = {}
+        self._pending: list[Pending] = []
+
+    def take(self, tensor: torch.Tensor, whole: bool = True) -> Pending:
+        """Take a tensor's sample, which is all that is touched of most.
+
+        With `whole`, NaN and infinity are counted in the whole tensor; else in the sample: what is not finite anywhere shows in the model's result.
+        """
+        pending = Pending(tensor.numel())
+        self._pending.append(pending)
+        if not pending.count or tensor.dtype.is_complex:
+            pending.sketched = 0
+            return pending
+        real, pending.tiny, wide = _known(tensor.dtype)
+        if pending.count > self.most > RUN:
+            pending.stride, pending.run = _stride(pending.count, self.most // RUN), RUN
+            pending.sketched = ((pending.count - RUN) // pending.stride + 1) * RUN
+        room, start = self._place(pending.sketched, tensor.device, wide)
+        pending.sample = room, start
+        _lay(tensor, pending, room[start : start + pending.sketched])
         if whole and real and tensor.element_size() > 1:
-            self.whole = _whole(tensor)
+            pending.whole = _whole(tensor)
+        return pending
 
-    def read(self, figures: list[float] | None, whole: list[float] | None) -> dict[str, Any]:
-        """Return the statistics, given the figures of the sample and, if they are known, those of the whole."""
-        out: dict[str, Any] = {
-            "count": self.count,
-            "sketched": self.sketched,
-            "stride": self.stride,
-            "run": self.run,
-            "seed": self.seed,
-        }
-        if figures is None:
-            return {**out, "sketched": 0}
-        finite, total, squares, least, most, zeros, nan, subnormal = figures[:8]
-        share = self.count / self.sketched
-        infinite = self.sketched - finite - nan
-        sum_whole, nan_whole, infinite_whole = whole or (math.nan, round(nan * share), round(infinite * share))
-        return out | {
-            "mean": sum_whole / self.count if math.isfinite(sum_whole) else total / max(finite, 1),
-            "rms": (squares / max(finite, 1)) ** 0.5,
-            "minimum": least,
-            "maximum": most,
-            "quantiles": figures[8 : 8 + len(LEVELS)],
-            "zeros": round(zeros * share),
-            "nan": int(nan_whole),
-            "infinite": int(infinite_whole),
-            "subnormal": round(subnormal * share),
-            "sketch": [float(f"{value:.9g}") for value in figures[8 + len(LEVELS) :]],
-            "noise": self.noise,
-        }
+    def _place(self, count: int, device: torch.device, dtype: torch.dtype) -> tuple[torch.Tensor, int]:
+        """Return the room for so many more values, and where they begin."""
+        key = device, dtype
+        rooms = self._rooms.setdefault(key, [])
+        number, at = self._used.get(key, (0, 0))
+        while number < len(rooms) and at + count > rooms[number].numel():
+            number, at = number + 1, 0
+        if number == len(rooms):
+            with torch.inference_mode(False):  # it outlives the mode that it is made in
+                rooms.append(torch.empty(max(count, _ROOM), dtype=dtype, device=device))
+        self._used[key] = number, at + count
+        return rooms[number], at
+
+    def read(self) -> None:
+        """Measure every tensor that was taken, and begin anew."""
+        pending, self._pending = self._pending, []
+        self._used.clear()
+        rooms: dict[int, tuple[torch.Tensor, int]] = {}
+        for each in pending:
+            if each.sample is not None:
+                room, start = each.sample
+                rooms[id(room)] = room, max(start + each.sketched, rooms.get(id(room), (room, 0))[1])
+        here = {key: _numpy(room[:used]) for key, (room, used) in rooms.items()}
+        alike: dict[tuple[int, torch.dtype], list[Pending]] = {}
+        for each in pending:
+            if each.sample is None:
+                each.statistics = _described(each, self.seed)
+            else:
+                alike.setdefault((each.sketched, each.sample[0].dtype), []).append(each)
+        for (count, _), several in alike.items():
+            step = max(1, _TOGETHER // count)
+            for first in range(0, len(several), step):
+                some = several[first : first + step]
+                rows = [here[id(room)][at : at + count] for room, at in (each.sample for each in some if each.sample)]
+                _measure(some, rows, self.seed)
 
 
-def _taken(tensor: torch.Tensor, stride: int, run: int) -> torch.Tensor:
-    """Return `run` values every `stride` ones in logical order, without a copy of the others."""
+@functools.cache
+def _known(dtype: torch.dtype) -> tuple[bool, float, torch.dtype]:
+    """Return whether numbers of a dtype are floating, their smallest normal one, and in which dtype they are measured."""
+    real = dtype.is_floating_point
+    wide = torch.float32 if real and dtype != torch.float64 else torch.float64
+    return real, torch.finfo(dtype).smallest_normal if real else 0.0, wide
+
+
+def _stride(count: int, runs: int) -> int:
+    """Return how far apart runs begin, so that there are so many at most: an odd number of values, or of runs, since rows have even lengths and a sample of the same columns says little.
+
+    Of large tensors each run lies within one line of the cache.
+    """
+    apart = -(-count // runs)
+    return (-(-apart // RUN) | 1) * RUN if apart > 16 * RUN else apart | 1
+
+
+def _lay(tensor: torch.Tensor, pending: Pending, into: torch.Tensor) -> None:
+    """Copy `run` values every `stride` ones in logical order, without a copy of the others."""
+    stride, run = pending.stride, pending.run
     if stride == 1:
-        return tensor.reshape(-1)
-    runs = (tensor.numel() - run) // stride + 1
-    if tensor.is_contiguous():
-        return tensor.as_strided((runs, run), (stride, 1)).reshape(-1)
-    starts = torch.arange(runs, device=tensor.device)[:, None] * stride
-    return tensor.take(starts + torch.arange(run, device=tensor.device)).reshape(-1)
+        into.view(tensor.shape).copy_(tensor)
+    elif tensor.is_contiguous():
+        runs = pending.sketched // run
+        into.view(runs, run).copy_(tensor.as_strided((runs, run), (stride, 1)))
+    else:
+        starts = torch.arange(0, pending.sketched // run * stride, stride, device=tensor.device)
+        into.copy_(tensor.take(starts[:, None] + torch.arange(run, device=tensor.device)).reshape(-1))
+
+
+def _numpy(tensor: torch.Tensor) -> NDArray[Any]:
+    return np.frombuffer(bytes_of(tensor), np.float64 if tensor.dtype == torch.float64 else np.float32)
 
 
 def _whole(tensor: torch.Tensor) -> torch.Tensor:
@@ -118,47 +158,73 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
     return torch.stack([total, torch.isnan(tensor).sum().double(), torch.isinf(tensor).sum().double()])
 
 
-def _measured(samples: torch.Tensor, tiny: torch.Tensor, seed: int) -> torch.Tensor:
-    """Return the figures of samples, one a row: counts, sums, extremes, quantiles, sketch; float64."""
-    count = samples.shape[1]
-    finite = torch.isfinite(samples)
-    kept = samples.where(finite, 0)
-    few = kept[:, :: -(-count // _SORTED)].sort(1).values
-    at = [min(int(level * few.shape[1]), few.shape[1] - 1) for level in LEVELS]
-    wide = kept.double()
-    lanes = torch.zeros(len(samples), -(-count // LANES) * LANES, dtype=torch.float64, device=samples.device)
-    torch.mul(wide, signs(count, seed, samples.device), out=lanes[:, :count])
-    figures = (
-        finite.sum(1),
-        wide.sum(1),
-        wide.square().sum(1),
-        *wide.aminmax(dim=1),
-        (samples == 0).sum(1),
-        samples.isnan().sum(1),
-        ((kept != 0) & (wide.abs() < tiny[:, None])).sum(1),
-    )
-    sketches = lanes.view(len(samples), -1, LANES).sum(1)
-    return torch.cat([torch.stack([each.double() for each in figures], 1), few[:, at].double(), sketches], 1)
+@functools.lru_cache(maxsize=64)
+def _lanes(count: int, seed: int) -> NDArray[np.float64]:
+    """Return the signs of so many values in rows of LANES, 0 beyond them; kept, since most tensors of a model have few sizes."""
+    out = np.zeros(-(-count // LANES) * LANES)
+    out[:count] = signs(count, seed)
+    return out.reshape(-1, LANES)
 
 
-_TOGETHER = 1 << 20
-"""Values of samples that are measured at a time."""
+def _measure(several: list[Pending], rows: list[NDArray[Any]], seed: int) -> None:
+    """Measure samples of one length."""
+    count, lanes = several[0].sketched, _lanes(several[0].sketched, seed)
+    padded = np.zeros((len(rows), lanes.size))
+    wide = padded[:, :count]
+    for row, values in zip(wide, rows):
+        row[:] = values
+    with np.errstate(over="ignore", invalid="ignore"):
+        odd = ~np.isfinite(wide.sum(1))
+    nan, finite = np.zeros(len(rows), int), np.full(len(rows), count)
+    zeros = count - np.count_nonzero(wide, axis=1)
+    if odd.any():  # some of them are not finite, or are beyond what sums hold
+        nan = np.isnan(wide).sum(1)
+        good = np.isfinite(wide)
+        finite = good.sum(1)
+        wide[~good] = 0.0
+    small = (np.abs(wide) < np.array([[each.tiny] for each in several])) & (wide != 0)
+    few = np.sort(wide[:, :: -(-count // _SORTED)], axis=1)
+    quantiles = few[:, [min(int(level * few.shape[1]), few.shape[1] - 1) for level in LEVELS]]
+    with np.errstate(over="ignore", invalid="ignore"):
+        sketches = np.einsum("rij,ij->rj", padded.reshape(len(rows), -1, LANES), lanes)
+        columns = (
+            finite, wide.sum(1), np.einsum("ij,ij->i", wide, wide), wide.min(1), wide.max(1), zeros, nan, small.sum(1),
+        )  # fmt: skip
+    for each, figures, found, sums in zip(several, zip(*(c.tolist() for c in columns)), quantiles.tolist(), _rounded(sketches).tolist()):  # fmt: skip
+        each.statistics = _described(each, seed, figures, found, sums)
 
 
-def read_all(pending: list[Pending]) -> list[dict[str, Any]]:
-    """Measure the samples of one device, length and type together, and read them with one copy."""
-    alike: dict[Any, list[int]] = {}
-    for number, each in enumerate(pending):
-        if each.sample is not None:
-            alike.setdefault((each.sample.device, each.sketched, each.sample.dtype, each.seed), []).append(number)
-    vectors: list[list[float] | None] = [None] * len(pending)
-    for (device, count, _, seed), numbers in alike.items():
-        step = max(1, _TOGETHER // count)
-        for start in range(0, len(numbers), step):
-            some = numbers[start : start + step]
-            samples = torch.stack([pending[n].sample for n in some])  # pyright: ignore[reportArgumentType]
-            tiny = torch.tensor([pending[n].tiny for n in some], dtype=torch.float64, device=device)
-            for number, row in zip(some, _measured(samples, tiny, seed).tolist()):
-                vectors[number] = row
-    wholes = [None if each.whole is None else each.whole.tolist() for each in pending]
-    return [each.read(vector, whole) for each, vector, whole in zip(pending, vectors, wholes)]
+def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers to so many digits, which are all that a recording needs to hold."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        size = np.floor(np.log10(np.abs(values)))
+        factor = 10.0 ** np.where(np.isfinite(size), np.clip(_DIGITS - 1 - size, -290, 290), 0)
+        rounded = np.rint(values * factor) / factor
+    return np.where(np.isfinite(rounded), rounded, values)
+
+
+def _described(
+    each: Pending, seed: int, figures: tuple[Any, ...] | None = None, quantiles: list[float] | None = None, sums: list[float] | None = None
+) -> dict[str, Any]:  # fmt: skip
+    """Return the statistics of a tensor, given the figures of its sample."""
+    out: dict[str, Any] = {"count": each.count, "sketched": each.sketched, "stride": each.stride, "run": each.run, "seed": seed}  # fmt: skip
+    if figures is None:
+        return out
+    finite, total, squares, least, most, zeros, nan, subnormal = figures
+    share = each.count / each.sketched
+    infinite = each.sketched - finite - nan
+    whole = None if each.whole is None else each.whole.tolist()
+    sum_whole, nan_whole, infinite_whole = whole or (math.nan, round(nan * share), round(infinite * share))
+    return out | {
+        "mean": sum_whole / each.count if math.isfinite(sum_whole) else total / max(finite, 1),
+        "rms": (squares / max(finite, 1)) ** 0.5,
+        "minimum": least,
+        "maximum": most,
+        "quantiles": quantiles,
+        "zeros": round(zeros * share),
+        "nan": int(nan_whole),
+        "infinite": int(infinite_whole),
+        "subnormal": round(subnormal * share),
+        "sketch": sums,
+        "noise": 0.0,
+    }

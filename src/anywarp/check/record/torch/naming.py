@@ -39,8 +39,9 @@ class Names:
 
     def within(self, module: nn.Module, outermost: nn.Module, root: str) -> str:
         """Return the name of a module that is called within the outermost one."""
-        if module not in self._paths:
-            self._learn(outermost, root)  # it has got new modules since
+        if (known := self._paths.get(module)) is not None:
+            return known
+        self._learn(outermost, root)  # it has got new modules since
         if module not in self._paths:
             kind = class_of(module)
             self._paths[module] = f"{root}.?{kind}"

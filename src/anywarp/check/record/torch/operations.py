@@ -60,10 +60,16 @@ def is_composed(module: nn.Module) -> bool:
     return _kind(module, None)[0] in ("composite", "unknown")
 
 
-def of_module(module: nn.Module, args: Any, out: Any) -> dict[str, Any]:
-    """Return the operation of a module that was called, ready for JSON."""
-    given = next((t for _, t in tensors_in(args) if t.is_floating_point()), None)
-    made = next((t for _, t in tensors_in(out)), None)
+def of_module(module: nn.Module, args: tuple[tuple[Any, ...], dict[str, Any]], out: Any) -> dict[str, Any]:
+    """Return the operation of a module that was called with `args`, positional ones and named ones, ready for JSON."""
+    first = args[0][0] if args[0] else None
+    if not isinstance(first, torch.Tensor) or not first.is_floating_point():
+        first = next((t for _, t in tensors_in(args) if t.is_floating_point()), None)
+    made = out if isinstance(out, torch.Tensor) else next((t for _, t in tensors_in(out)), None)
+    return _of(module, first, made)
+
+
+def _of(module: nn.Module, given: torch.Tensor | None, made: torch.Tensor | None) -> dict[str, Any]:
     key = _key(module, given, made)
     if key is not None and key in (known := _known.setdefault(module, {})):
         return known[key]

@@ -7,8 +7,6 @@ from typing import Any
 
 import torch
 
-from anywarp.check.record.torch.measuring import mixed
-
 MOST = 1 << 16
 """Values of a parameter that are looked at: evenly spaced ones of larger parameters, the first and the last among them."""
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -52,6 +50,19 @@ def _mixed(values: torch.Tensor, places: torch.Tensor) -> str:
             parts = mixed(mixed(parts) ^ bits[:, column])
         out += f"{int(parts.sum()) % (1 << 64):016x}"
     return out
+
+
+def mixed(z: torch.Tensor) -> torch.Tensor:
+    """Return splitmix64's output for states as int64, which wraps around as uint64 does; shifts to the right are made logical by masks."""
+    z = z * wrapped(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> 30 & (1 << 34) - 1)) * wrapped(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> 27 & (1 << 37) - 1)) * wrapped(0x94D049BB133111EB)
+    return z ^ (z >> 31 & (1 << 33) - 1)
+
+
+def wrapped(number: int) -> int:
+    """Return a number of 64 bits as int64 has it."""
+    return number - (1 << 64) if number >> 63 else number
 
 
 def described(parameter: Any, local: torch.Tensor, start: tuple[int, ...]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ DEEP, MANY = 6, 4096
 
 def tensors_in(content: Any, slot: str = "") -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors in nested containers and plain objects (a cache of keys and values), each with its slot."""
+    if isinstance(content, torch.Tensor):
+        yield slot or "0", content
+        return
     for number, found in enumerate(_walk(content, slot, 0, set())):
         if number >= MANY:
             return
@@ -108,6 +112,7 @@ def _object_copied(content: Any, below: Any, done: dict[int, Any]) -> Any:
     return copy
 
 
+@functools.cache
 def name_of(dtype: torch.dtype) -> str:
     """Return the short name of a dtype: float32."""
     return str(dtype).removeprefix("torch.")
@@ -124,11 +129,13 @@ def plain(tensor: torch.Tensor) -> tuple[torch.Tensor | None, str]:
             return None, f"a {type(tensor).__name__}"
     if tensor.layout is not torch.strided or tensor.is_quantized or getattr(tensor, "is_nested", False):
         return None, "sparse, quantised or nested"
-    if tensor.device.type == "meta":
+    if tensor.is_meta:
         return None, "without memory (meta)"
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return None, "within torch.func"
-    return tensor.detach().resolve_conj().resolve_neg(), ""
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    return tensor.detach() if tensor.requires_grad else tensor, ""
 
 
 def placement_of(tensor: torch.Tensor) -> dict[str, Any] | None:
