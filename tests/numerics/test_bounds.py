@@ -96,6 +96,23 @@ def test_scales_of_ones_own_are_allowed_for_where_the_operation_quantises():
     assert np.any(np.abs(sides[0] - sides[1]) > allowed(bounds.probabilistic(blind, 2000, FAILING), s, q, sides[0]))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_sum_that_one_side_rounds_before_the_bias_is_allowed_for_where_the_operation_is_staged(dtype):
+    """The bias takes most of the sum away again: what rounding the sum left is large beside the result."""
+    a, b, s, q, exact = sums("centred", 64, 4000)
+    bias = 0.01 * np.roll(exact, 1) - exact
+    once = formats.round_to(exact + bias, dtype)
+    twice = formats.round_to(formats.round_to(exact, dtype) + bias, dtype)
+    s, q = s + np.abs(bias), np.sqrt(q**2 + bias**2)
+    for bound in (bounds.probabilistic, bounds.sharp):
+        staged, blind = (bound(Operation("product", 64, output=dtype, staged=each), 4000) for each in (True, False))
+        assert np.all(np.abs(once - twice) <= allowed(staged, s, q, once))
+        assert np.any(np.abs(once - twice) > allowed(blind, s, q, once))
+    assert np.all(
+        np.abs(once - twice) <= allowed(bounds.certain(Operation("product", 64, output=dtype, staged=True)), s, q, once)
+    )
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
 def test_results_rounded_by_each_side_may_differ_by_a_last_place(dtype):
     a, b, s, q, _ = sums("centred", 64, 10_000, "float8_e5m2")

@@ -78,7 +78,7 @@ def certain(operation: Operation) -> Bound | None:
     if each is None:
         return None
     rounding = input_rounding(operation)
-    return _rounded(Bound("certain", 2 * each + 2 * (2 * rounding + rounding**2)), operation)
+    return _rounded(Bound("certain", 2 * each + 2 * (2 * rounding + rounding**2) + _between(operation)), operation)
 
 
 def probabilistic(operation: Operation, results: int, failing: float = FAILING) -> Bound | None:
@@ -95,7 +95,9 @@ def probabilistic(operation: Operation, results: int, failing: float = FAILING) 
     exact = gamma(terms, growth * u)
     each = min(each * (1 + each), exact if exact is not None else math.inf)  # the second order: exp(x) - 1
     rounding = input_rounding(operation)
-    return _rounded(Bound("probabilistic", 2 * each + 2 * (2 * rounding + rounding**2)), operation)
+    return _rounded(
+        Bound("probabilistic", 2 * each + 2 * (2 * rounding + rounding**2) + _between(operation)), operation
+    )
 
 
 def sharp(
@@ -117,7 +119,8 @@ def sharp(
     walk = math.sqrt(2) * rate * math.sqrt(terms) * u + inputs
     if deviation is not None:
         walk = min(walk, rate * math.sqrt(6) * deviation)
-    return _rounded(Bound("sharp", norm=walk + products), operation)
+    between = _between(operation)  # of |C| + |bias|, and |bias| <= Q
+    return _rounded(Bound("sharp", norm=walk + products + between, value=between), operation)
 
 
 def assumed(operation: Operation, results: int, failing: float = FAILING, *, rounding: float | None = None) -> Bound:
@@ -166,6 +169,11 @@ def input_rounding(operation: Operation) -> float:
     if operation.operands == "tf32":
         return 2 * FORMATS["tf32"].rounding
     return roundoff(operation.operands) if operation.quantises else 0.0
+
+
+def _between(operation: Operation) -> float:
+    """Return what two sides may differ by, relatively, where each may have rounded a sum to the result's dtype before the bias was added to it."""
+    return 2 * roundoff(operation.output) if operation.staged and operation.kind == "product" else 0.0
 
 
 _EXTRA = {"product": 1, "attention": 1, "norm": 8, "softmax": MATH_ERROR}

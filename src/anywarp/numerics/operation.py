@@ -21,6 +21,8 @@ class Operation:
     `operands`, `accumulator`, `output`: the dtypes of the operands as they are multiplied, of the sums, and of the result, by PyTorch's short names
     (`float32`, `bfloat16`, `float8_e4m3fn`, `int8` ...) and `tf32`. "-truncated" behind the accumulator says that its additions cut instead of rounding.
     `quantises`: the operands are rounded to their dtype within the operation, by scales that each side chooses, so that both may round otherwise (`tf32` always is).
+    `staged`: the sum may be rounded to the result's dtype before the bias is added and the result is rounded: a convolution with a bias is two operators in
+    some of PyTorch's back ends, one in others.
     `function`: of a pointwise operation, its name ("gelu", "add").
     `heads`: into how many heads the last axis falls, 0 where it does not; only the search for causes uses it.
     `composed`: of a composite, how many operations deep it is at its longest, 1 otherwise.
@@ -35,3 +37,4 @@ class Operation:
     heads: int = 0
     composed: int = 1
     quantises: bool = False
+    staged: bool = False

@@ -210,6 +210,8 @@ def _equal(one: Entry, other: Entry) -> bool:
 
 def _layer(sides: Sides, entry: Entry, here: dict[str, Entry], null: Entry | None, depth: int) -> Layer:
     made = operation(entry)
+    # Recordings of before this was recorded do not say it; the module here does.
+    made = replace(made, staged=made.staged or any(operation(other).staged for other in here.values()))
     layer = Layer(entry.name, entry.call, entry.slot, made, weights=_weights(sides, entry.name))
     within = replace(made, kind="composite", composed=depth) if depth > 1 else made
     propagated, isolated = here.get("propagated"), here.get("isolated")

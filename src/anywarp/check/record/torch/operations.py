@@ -103,6 +103,7 @@ def _found(module: nn.Module, given: torch.Tensor | None, made: torch.Tensor | N
         function,
         _heads(module, made),
         _composed(module)[1] if kind == "composite" else 1,
+        staged=is_convolution(module) and module.bias is not None,
     )
     return dict(vars(found))  # asdict copies, which costs more than all else here
 
