@@ -281,3 +281,42 @@ def test_static_variables_keep_their_names_and_are_read_when_the_kernel_runs(opt
 )
 def test_only_sources_that_may_have_such_variables_take_the_longer_way(text, declared):
     assert nvrtc._declares_internal(replace(SOURCE, text=text, headers={})) is declared
+
+
+SPACELESS = """
+#define NAMED(name) name  // in the place of a kernel's: __global__ is a word of a comment
+int twice(int x) { return 2 * x; }  /* { __global__ */
+struct Adder { int by; Adder(int b) : by(b) {} int operator()(int x) const { return x + by; } };
+template <class T> __global__ void scaled(T* out);
+#if 1
+template <class T>
+__global__ void __launch_bounds__(64) scaled(T* out) { if (threadIdx.x < 8) { out[threadIdx.x] = twice(int(threadIdx.x)); } }
+#endif
+template <>
+__global__ void scaled<short>(short* out) { const char* s = "};{"; out[threadIdx.x] = Adder(s[0] == '}')(twice(threadIdx.x)); }
+template __global__ void scaled<long>(long*);
+namespace inner { extern "C" { __global__ void NAMED(plain)(int* out); } }
+int thrice(int x) { return 3 * x; }
+extern "C" __global__ void plain(int* out) { out[threadIdx.x] = thrice(threadIdx.x); }
+int late(int x) { return __LINE__ + x; }
+extern "C" __global__ void line(int* out) { out[threadIdx.x] = late(0); }
+"""
+
+
+def test_kernels_may_be_declared_twice_and_specialised_where_functions_without_a_space_run_on_the_device():
+    """CuPy's kernels of signals are specialised for half; clang takes no kernel for a function of both sides."""
+    names = ["scaled<float>", "scaled<short>"]
+    source = replace(
+        SOURCE, text=SPACELESS, options=["--device-as-default-execution-space", "--std=c++17"], expressions=names
+    )
+    made = nvrtc.translate(source)
+    lowered = dict(made.lowered)
+    number = SPACELESS[: SPACELESS.index("__LINE__")].count("\n") + 1
+    wanted = [
+        (lowered["scaled<float>"], np.float32, 2 * np.arange(8)), (lowered["scaled<short>"], np.int16, 2 * np.arange(8) + 1),
+        ("_Z6scaledIlEvPT_", np.int64, 2 * np.arange(8)), ("plain", np.int32, 3 * np.arange(8)), ("line", np.int32, np.full(8, number)),
+    ]  # fmt: skip
+    for kernel, dtype, values in wanted:
+        out = np.zeros(8, dtype)
+        run_kernel(made.ptx, kernel, (1, 1, 1), (8, 1, 1), [out])
+        np.testing.assert_array_equal(out, values)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from anywarp.diagnostics import AnywarpError
 from anywarp.toolchain import clang as compilers
-from anywarp.toolchain import compile_commands, half_subnormals
+from anywarp.toolchain import compile_commands, default_space, half_subnormals
 from anywarp.toolchain.architectures import Architecture, read
 from anywarp.toolchain.nvrtc_options import OPTIONS
 from anywarp.toolchain.options import CommandLine
@@ -189,14 +189,14 @@ def _lay_out(source: Source, line: CommandLine, folder: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     shown = source.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    everywhere = line.flag("device-as-default-execution-space")
-    before = "#pragma clang force_cuda_host_device begin\n" if everywhere else ""
-    after = "\n#pragma clang force_cuda_host_device end\n" if everywhere else "\n"
+    text = f'#line 1 "{shown}"\n{source.text}\n'
+    if line.flag("device-as-default-execution-space"):
+        text = default_space.spread(text)
     lookups = "".join(
-        f'#line 1 "name expression"\n__device__ const void* __anywarp_name_{i} = (const void*)&{_plain(text)};\n'
-        for i, text in enumerate(source.expressions)
+        f'#line 1 "name expression"\n__device__ const void* __anywarp_name_{i} = (const void*)&{_plain(name)};\n'
+        for i, name in enumerate(source.expressions)
     )
-    (folder / _SOURCE).write_text(f'{before}#line 1 "{shown}"\n{source.text}{after}{lookups}', encoding="utf-8")
+    (folder / _SOURCE).write_text(text + lookups, encoding="utf-8")
 
 
 def _plain(expression: str) -> str:
