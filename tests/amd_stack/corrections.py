@@ -31,6 +31,12 @@ SUMS = {
     "v_sub_nc_i32": ("a - b", True),
 }
 
+# scalar operations that find a bit, by their names on GFX9 and on GFX11
+POSITIONS = (
+    *(f"s_{found}_i32_b{bits}" for found in ("ff0", "ff1", "flbit", "ctz") for bits in (32, 64)),
+    *("s_flbit_i32", "s_flbit_i32_i64", "s_clz_i32_u32", "s_clz_i32_u64", "s_cls_i32", "s_cls_i32_i64"),
+)
+
 LANES = """  for (uint32_t lane = 0; lane < wf.wf_size(); ++lane) {
     if (!(wf.exec() >> lane & 1)) continue;
 %s  }
@@ -101,6 +107,9 @@ def shared_functions(text):
         text = body(text, name + "_vop3", clamped_sum(expression, signed))
     for name, (what, form) in DIVISIONS.items():
         text = body(text, name + "_vop3", lambda old, what=what, form=form: division(what, *form))
+    # positions of bits leave SCC as it is (CDNA3 ISA, 12.2, S_FF1_I32_B32 and its kin; S_BCNT alone writes it): what was compared before is chosen by behind
+    for name in POSITIONS:
+        text = body(text, name + "_sop1", lambda old: re.sub(r"  wf\.write_scc\([^\n]*\n", "", old) + "}\n")
     # D = S1 + the number of ones of S0 (CDNA3 ISA, V_BCNT_U32_B32)
     text = body(text, "v_bcnt_u32_b32_vop3", lambda old: LANES % BITS)
     # conversions obey NEG, ABS, OMOD and CLAMP (CDNA3 ISA, 6.2.2)
@@ -212,6 +221,12 @@ def segments(text):
     return re.sub(head, lambda found: found[1] + LANES % lane, text, flags=re.S)
 
 
+def whole_waits(text):
+    # DS_BPERMUTE, DS_PERMUTE and DS_SWIZZLE are done at once here and counted by nobody, where LGKM_CNT counts them (CDNA3 ISA, 4.4): a wait until one
+    # operation is left, which is the permutation behind a read, did not wait for the read
+    return re.sub(r"(  uint8_t lgkm = \(imm >> \d\) & ([\w:]+);\n)", r"\1  if (lgkm != \2) lgkm = 0;\n", text)
+
+
 def loud_images(text):
     """Instructions for images end the process, as others that the emulator lacks: these did nothing, and a texture was what the register held before."""
     loud = "  (void)wf;\n  throw util::UnimplementedInst(mnemonic());\n"
@@ -320,6 +335,8 @@ def mended(path, text, kept):
         text = loud_images(text)
     if re.fullmatch(AMDGPU + r"/\w+/sopk\.cpp", path):
         text = modes(text)
+    if re.fullmatch(AMDGPU + r"/\w+/sopp\.cpp", path):
+        text = whole_waits(text)
     return text
 
 
@@ -350,6 +367,7 @@ def main(pristine, place, kept):
         PROCESSOR + ".cpp",
         PROCESSOR + ".h",
         *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept),
+        *(f"{AMDGPU}/{isa}/sopp.cpp" for isa in kept if isa != "gfx1250"),
     ]
     if missing := [name for name in must if name not in changed]:
         raise SystemExit("the corrections no longer apply to " + ", ".join(missing))

@@ -27,8 +27,8 @@ __device__ uint64_t bits(T value) {
   return found;
 }
 
-enum { SEGMENT, GREATER, LESSER, CLAMPED, TO_ZERO, UP, DOWN, QUOTIENT, DOUBLE_QUOTIENT, SWAPPED };
-constexpr const char* names[] = {"segment", "greater", "lesser", "clamped", "to_zero", "up", "down", "quotient", "double_quotient", "swapped"};
+enum { SEGMENT, GREATER, LESSER, CLAMPED, TO_ZERO, UP, DOWN, QUOTIENT, DOUBLE_QUOTIENT, SWAPPED, PLACED };
+constexpr const char* names[] = {"segment", "greater", "lesser", "clamped", "to_zero", "up", "down", "quotient", "double_quotient", "swapped", "placed"};
 
 #define MODE(n) "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), " #n "\n"
 
@@ -49,13 +49,20 @@ __global__ void executed(Row* rows, int what) {
     case TO_ZERO: asm volatile(MODE(3) "v_add_f32 %0, %1, %2\n" MODE(0) : "=v"(f) : "v"(x), "v"(y)); break;
     case UP: asm volatile(MODE(1) "v_add_f32 %0, %1, %2\n" MODE(0) : "=v"(f) : "v"(x), "v"(y)); break;
     case DOWN: asm volatile(MODE(2) "v_add_f32 %0, %1, %2\n" MODE(0) : "=v"(f) : "v"(x), "v"(y)); break;
+    case PLACED: {  // operands that a block shares
+      const uint32_t compared = __builtin_amdgcn_readfirstlane(second), searched = __builtin_amdgcn_readfirstlane(uint32_t(a));
+      uint32_t place, equal;
+      asm volatile("s_cmp_eq_u32 %2, 0\ns_ff1_i32_b32 %0, %3\ns_cselect_b32 %1, 1, 0" : "=&s"(place), "=s"(equal) : "s"(compared), "s"(searched) : "scc");
+      pair = uint64_t(equal) << 32 | place;
+      break;
+    }
     case QUOTIENT: f = x / y; break;
     case DOUBLE_QUOTIENT: d = wide / as<double>(b); break;
 #ifdef __gfx942__
     case SWAPPED: asm volatile("v_pk_mov_b32 %0, %1, %2 op_sel:[1,0]" : "=v"(pair) : "v"(a), "v"(b)); break;
 #endif
   }
-  row.result = what == SWAPPED ? pair : what == SEGMENT || what == DOUBLE_QUOTIENT ? bits(d) : bits(f);
+  row.result = what == SWAPPED || what == PLACED ? pair : what == SEGMENT || what == DOUBLE_QUOTIENT ? bits(d) : bits(f);
 }
 
 int main() {

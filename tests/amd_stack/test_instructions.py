@@ -106,7 +106,15 @@ def swapped():
         yield a, b, a >> 32 | (b & 0xFFFFFFFF) << 32
 
 
+def placed():
+    """S_FF1_I32_B32 leaves SCC as the comparison before it made it (CDNA3 ISA, SOP1 opcodes). Scalars: all 64 rows of a block are one."""
+    for a, place in ((64, 6), (1, 0), (0x80000000, 31), (0, 0xFFFFFFFF)):
+        for b in (0, 5):
+            yield from [(a, b, (b == 0) << 32 | place)] * 64
+
+
 ROWS = {
+    "placed": placed,
     "segment": segment,
     "greater": lambda: extreme(max),
     "lesser": lambda: extreme(min),

@@ -9,6 +9,7 @@ from anywarp.cli.main import call
 from anywarp.compiler import pipeline
 from anywarp.compiler.simd.target import make_target
 from anywarp.devices.cpu import target
+from fakes.gpu_images import elf
 from fakes.images import fatbin
 
 KERNELS = Path(__file__).resolve().parents[2] / "benchmarks" / "kernels"
@@ -94,6 +95,12 @@ def test_kernels_are_found_in_binaries_and_chosen_by_pattern(capsys, tmp_path):
     assert "vecadd saxpy" in capsys.readouterr().err
     assert call(["compile", "--kernel", "none", str(tmp_path / "two.fatbin")]) == 2
     assert "error[L003]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("section", [".nv_fatbin", "__nv_relfatbin"])
+def test_kernels_of_a_library_are_found_also_where_its_device_code_is_linked(capsys, tmp_path, section):
+    (tmp_path / "lib.so").write_bytes(elf({section: fatbin((1, 80, VECADD.read_bytes()))}))
+    assert shown(capsys, tmp_path / "lib.so").startswith("vecadd  block")
 
 
 def test_the_block_shape_and_options_are_those_asked_for(capsys):

@@ -20,6 +20,9 @@ from anywarp.ptx import codes, elf
 Kind = Literal["ptx", "cubin", "other"]
 Compression = Literal["none", "lz4", "zstd"]
 
+SECTIONS = (".nv_fatbin", "__nv_relfatbin")
+"""Where libraries and programs carry fat binaries; the second has those whose device code is linked across files (nvcc -rdc=true)."""
+
 FATBIN_MAGIC = 0xBA55ED50
 WRAPPER_MAGIC = 0x466243B1
 PAYLOAD_LIMIT = 1 << 30
@@ -190,7 +193,7 @@ def _from_elf(view: memoryview) -> Iterator[Image]:
         arch = read.flags >> 8 & 0xFF if read.abi >= 8 else read.flags & 0xFF
         yield Image("cubin", arch, (0, 0), "none", len(view), "", view)
         return
-    sections = [read.section(name) for name in (".nv_fatbin", "__nv_relfatbin")]
+    sections = [read.section(name) for name in SECTIONS]
     if any(section is not None for section in sections):
         for section in sections:
             yield from _fatbins(section) if section is not None else ()

@@ -70,8 +70,9 @@ def images(content: bytes) -> tuple[bytes, ...]:
     AnywarpError when the file is damaged or of another kind.
     """
     if content[:4] == b"\x7fELF":
-        section = elf.read(content).section(".nv_fatbin")
-        return tuple(f for f in _fatbins(bytes(section or b"")) if fatbin.best_ptx(f) is not None)
+        read = elf.read(content)
+        sections = [bytes(read.section(name) or b"") for name in fatbin.SECTIONS]
+        return tuple(f for section in sections for f in _fatbins(section) if fatbin.best_ptx(f) is not None)
     if fatbin.best_ptx(content) is None:
         return ()
     return (content.rstrip(b"\0"),) if fatbin.is_ptx(content) else tuple(_fatbins(content))
