@@ -61,6 +61,8 @@ class Unit:
     source: str
     architecture: Architecture
     relocatable: bool
+    overlay: str = ""
+    """A file that says what is seen in the place of files (spaced_launches.py)."""
 
     @property
     def identity(self) -> str:
@@ -160,6 +162,7 @@ def language(line: CommandLine, source: str) -> str:
 def _cuda(line: CommandLine, unit: Unit) -> list[str]:
     """Return what both halves have in common."""
     words = [*base(unit.architecture), f"-cuid={unit.identity}"]
+    words += ["-ivfsoverlay", unit.overlay] if unit.overlay else []
     words += [f"-D{name}" for name in ("__NVCC__", "__CUDACC_EXTENDED_LAMBDA__", "__CUDACC_RELAXED_CONSTEXPR__")]
     words += [*macros(line, unit.relocatable), *preprocessor(line), *language_version(line), *_warnings(line)]
     words += [*core_libraries.options(), *own_headers(), *openmp.header(), "-include", "cuda_runtime.h"]

@@ -25,6 +25,7 @@ from anywarp.toolchain import (
     half_subnormals,
     link_commands,
     managed,
+    spaced_launches,
 )
 from anywarp.toolchain.about import answer
 from anywarp.toolchain.architectures import chosen
@@ -124,7 +125,9 @@ def _source(job: Job, source: str, output: str) -> None:
     if source.endswith(".ptx") and not kind:
         _from_ptx(job, source, output)
     elif kind == "cu":
-        _cuda(job, Unit(source, chosen(job.line), job.relocatable), output)
+        folders = [*job.line.all("include-path"), *job.line.all("system-include")]
+        seen = "" if job.runner.dry else spaced_launches.overlay(source, folders, job.folder)
+        _cuda(job, Unit(source, chosen(job.line), job.relocatable, seen), output)
     elif kind in ("c", "c++"):
         _plain(job, source, kind, output)
     else:
