@@ -23,7 +23,8 @@ _MOST = 1 << 24
 def joined(text: str) -> str:
     """Return a source in which the brackets of launches stand together; what stands in comments and literals stays."""
     code = _NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    out, done = [], 0
+    out: list[str] = []
+    done = 0
     for opening in _OPENS.finditer(code):
         closing = _closing(code, opening.end())
         if opening.start() < done or closing is None:
