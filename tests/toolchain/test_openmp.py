@@ -1,7 +1,5 @@
 """OpenMP in CUDA C++: its header is found as nvcc finds it, its regions run in parallel with LLVM's runtime, and without that nothing is built."""
 
-import subprocess
-
 import pytest
 
 from anywarp.diagnostics import AnywarpError
@@ -73,7 +71,7 @@ def test_the_header_is_found_as_by_nvcc_without_an_option(nvcc, tmp_path):
     nvcc("-c", "a.cu", "-o", "a.o")
 
 
-def test_regions_of_both_compilers_run_in_parallel(nvcc, tmp_path):
+def test_regions_of_both_compilers_run_in_parallel(nvcc, started, tmp_path):
     try:
         openmp.runtime()
     except AnywarpError:
@@ -82,5 +80,4 @@ def test_regions_of_both_compilers_run_in_parallel(nvcc, tmp_path):
     (tmp_path / "plain.cpp").write_text(PLAIN)
     program = tmp_path / "teams"
     nvcc("-Xcompiler", "-fopenmp", "teams.cu", "plain.cpp", "-o", program, "-lgomp")
-    done = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "499500 5994 4444 5\n"
+    assert started(program) == "499500 5994 4444 5\n"
