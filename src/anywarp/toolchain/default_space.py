@@ -8,33 +8,29 @@ from __future__ import annotations
 
 import re
 
+from anywarp.toolchain.masked import blank, masked
+
 _BEGIN, _END = (f'_Pragma("clang force_cuda_host_device {word}")' for word in ("begin", "end"))
 _KERNEL = re.compile(r"\b__global__\b")
-_NO_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE
-)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+_CODE = re.compile(r"\S")
 _BOUNDS = re.compile(r"[(){};]")
 
 
 def spread(text: str) -> str:
     """Return a source in which functions without a space may run on the device; lines keep their numbers."""
-    code = _NO_CODE.sub(lambda found: _blank(found[0]), text)
+    code = _DIRECTIVE.sub(lambda found: ";" + blank(found[0][1:]), masked(text))  # it ends what stands before it
     parts, done = [f"{_BEGIN}\n"], 0
     for kernel in _KERNEL.finditer(code):
         if kernel.start() < done:
             continue
         before = max(done, *(code.rfind(mark, 0, kernel.start()) + 1 for mark in "{};"))
-        start = before + len(code[before:]) - len(code[before:].lstrip())
-        end = _end(code, kernel.end())
+        first = _CODE.search(code, before)
+        assert first is not None  # the kernel's own word, if nothing stands before it
+        start, end = first.start(), _end(code, kernel.end())
         parts += [text[done:start], _END, text[start:end], _BEGIN]
         done = end
     return "".join([*parts, text[done:], f"\n{_END}\n"])
-
-
-def _blank(found: str) -> str:
-    """Return as many characters that are no code; a line of the preprocessor's ends what stands before it."""
-    blank = re.sub(r"[^\n]", " ", found)
-    return f";{blank[1:]}" if found.lstrip().startswith("#") and blank[:1] != "\n" else blank
 
 
 def _end(code: str, place: int) -> int:

@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-_NO_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
-)
-_OPENS = re.compile(r"<<[ \t]+<(?![<=])|<[ \t]+<<(?![<=])")
-_CLOSES = re.compile(r">>[ \t]*>|>[ \t]+>>")
+from anywarp.toolchain.masked import masked
+
+Range = tuple[int, int]
+
+_OPENS = re.compile(r"<(?:[ \t]+<[ \t]*<|<[ \t]+<)(?!<)")
+_SIGN = re.compile(r"[()\[\]{};]|>[ \t]*>[ \t]*>(?!>)")
+_REACH = 4096
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _MOST = 1 << 24
 """Bytes of a file that is looked at."""
@@ -22,27 +24,37 @@ _MOST = 1 << 24
 
 def joined(text: str) -> str:
     """Return a source in which the brackets of launches stand together; what stands in comments and literals stays."""
-    code = _NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    if _OPENS.search(text) is None:
+        return text
     out: list[str] = []
     done = 0
-    for opening in _OPENS.finditer(code):
-        closing = _closing(code, opening.end())
-        if opening.start() < done or closing is None:
+    for launch in launches(masked(text)):
+        if launch[0][0] < done:
             continue
-        for found, bracket in ((opening, "<<<"), (closing, ">>>")):
-            out += [text[done : found.start()], bracket.ljust(len(found[0]))]
-            done = found.end()
+        for (start, end), bracket in zip(launch, ("<<<", ">>>"), strict=True):
+            out += [text[done:start], bracket.ljust(end - start)]
+            done = end
     return "".join([*out, text[done:]])
 
 
-def _closing(code: str, place: int) -> re.Match[str] | None:
-    """Return the brackets that end a launch begun before `place`: the next outside of its parentheses, in the same statement."""
-    for found in _CLOSES.finditer(code, place):
-        between = code[place : found.start()]
-        if ";" in between:
+def launches(code: str) -> Iterator[tuple[Range, Range]]:
+    """Yield, in code without comments and literals, where such brackets open and where they close."""
+    for opens in _OPENS.finditer(code):
+        closes = _end(code, opens.end())
+        if closes is not None:
+            yield opens.span(), closes
+
+
+def _end(code: str, at: int) -> Range | None:
+    """Return the range of the brackets that end the configuration which begins at `at`."""
+    depth = 0
+    for match in _SIGN.finditer(code, at, min(len(code), at + _REACH)):
+        sign = match[0]
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth < 0 or (depth == 0 and sign == ";"):
             return None
-        if between.count("(") == between.count(")"):
-            return found
+        if depth == 0 and sign.startswith(">"):
+            return match.span()
     return None
 
 

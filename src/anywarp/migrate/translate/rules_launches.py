@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from anywarp.migrate.translate.brackets import arguments, call, closing, previous
 from anywarp.migrate.translate.edits import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
+from anywarp.toolchain.spaced_launches import launches
 
 _SIGN = re.compile(rb"[()\[\]{};]|<<<|>{3,}")
-_APART = re.compile(rb"<(?:[ \t]+<[ \t]*<|<[ \t]+<)(?!<)")
-_APART_SIGN = re.compile(rb"[()\[\]{};]|>[ \t]*>[ \t]*>(?!>)")
 _REACH = 4096
 
 
@@ -93,28 +92,14 @@ class ApartLaunches:
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         code = unit.code
-        for opens in _APART.finditer(code):
-            start, last = kernel_before(code, opens.start())
-            closes = _apart_end(code, opens.end())
-            if start < 0 or code[start:last].endswith(b"operator") or closes is None or call(code, closes[1]) is None:
+        for opens, closes in launches(code.decode("latin-1")):
+            start, last = kernel_before(code, opens[0])
+            if start < 0 or code[start:last].endswith(b"operator") or call(code, closes[1]) is None:
                 continue
             reason = "HIP's compiler wants the brackets of a launch together"
-            yield Edit(*opens.span(), b"<<<", self.name, reason, group=opens.start() + 1)
+            yield Edit(*opens, b"<<<", self.name, reason, group=opens[0] + 1)
             if code[slice(*closes)] != b">>>":
-                yield Edit(*closes, b">>>", self.name, reason, group=opens.start() + 1)
-
-
-def _apart_end(code: bytes, at: int) -> tuple[int, int] | None:
-    """Return the range of the `>> >` that ends the configuration which begins at `at`."""
-    depth = 0
-    for match in _APART_SIGN.finditer(code, at, min(len(code), at + _REACH)):
-        sign = match.group()
-        depth += (sign in b"([{") - (sign in b")]}")
-        if depth < 0 or (depth == 0 and sign == b";"):
-            return None
-        if depth == 0 and sign.startswith(b">"):
-            return match.span()
-    return None
+                yield Edit(*closes, b">>>", self.name, reason, group=opens[0] + 1)
 
 
 def configuration_end(code: bytes, at: int) -> int:
