@@ -1,13 +1,10 @@
 """Programs that the driver builds and this machine runs: what they print is told by themselves and checked here."""
 
-import os
-import subprocess
-
 import numpy as np
 import pytest
 
 from anywarp import settings
-from anywarp.runtime.build_id import build_id
+from toolchain.programs import started
 
 pytestmark = [
     pytest.mark.native,
@@ -31,10 +28,7 @@ def build(nvcc, tmp_path):
 
 
 def start(program):
-    environment = {**os.environ, "ANYWARP_BUILD_ID": build_id()}  # in a checkout, sources may be newer than the build
-    done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=False, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.split()
+    return started(program).stdout.split()
 
 
 SUM = """

@@ -3,6 +3,7 @@
 import pytest
 
 from anywarp.toolchain.spaced_launches import joined
+from toolchain.programs import started
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_what_is_no_launch_stays(text):
     assert joined(text) == text
 
 
-def test_a_program_and_its_header_run_and_errors_name_their_lines(nvcc, started, tmp_path):
+def test_a_program_and_its_header_run_and_errors_name_their_lines(nvcc, tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts/twice.cuh").write_text(
         '#include <cstdio>\n#include "../twice_kernel.cuh"\nvoid twice(int *p) { twice_kernel << <dim3((64 + 31) / 32), 32 >> > (p); }\n'
@@ -44,6 +45,7 @@ def test_a_program_and_its_header_run_and_errors_name_their_lines(nvcc, started,
     program += '  twice_kernel << < 1, 32 >> >(p);\n  cudaDeviceSynchronize();\n  printf("%d %d %s\\n", p[31], p[63], "<< <>> >");\n}\n'
     (tmp_path / "a.cu").write_text(program)
     nvcc("-I", "parts", "a.cu", "-o", "a")
-    assert started(tmp_path / "a") == "124 126 << <>> >\n"
+    done = started(tmp_path / "a")
+    assert (done.stdout, done.stderr) == ("124 126 << <>> >\n", "")
     (tmp_path / "a.cu").write_text(program.replace("printf(", "print_f("))
     assert "a.cu:9:3: error" in nvcc("-I", "parts", "a.cu", "-o", "a", code=1).stderr

@@ -140,12 +140,13 @@ def _same(rows: str, element: str, n: int) -> list[str]:
     ]
 
 
-def _compare(row: str, rows: str, element: str, n: int) -> list[str]:
+def _compare(row: str, rows: str, element: str, n: int, same: str = "%same") -> list[str]:
+    """Write into `same` which lanes name a row."""
     type = f"<{n} x {element}>"
     return [
-        f"  %seed = insertelement {type} poison, {element} {row}, i32 0",
-        f"  %every = shufflevector {type} %seed, {type} poison, <{n} x i32> zeroinitializer",
-        f"  %same = icmp eq {type} {rows}, %every",
+        f"  {same}.seed = insertelement {type} poison, {element} {row}, i32 0",
+        f"  {same}.every = shufflevector {type} {same}.seed, {type} poison, <{n} x i32> zeroinitializer",
+        f"  {same} = icmp eq {type} {rows}, {same}.every",
     ]
 
 
@@ -202,7 +203,7 @@ def _write_find(name: str, element: str, count: int, v: Values) -> str:
         "take:",
         f"  %to = getelementptr {element}, ptr %list, i32 %n",
         f"  store {element} %first, ptr %to",
-        *(line.replace("%seed", "%one").replace("%every", "%ones").replace("%same", "%equal") for line in _compare("%first", "%rows", element, n)),
+        *_compare("%first", "%rows", element, n, "%equal"),
         f"  %these = bitcast <{n} x i1> %equal to {word}",
         f"  %unlike = xor {word} %these, -1",
         f"  %still = and {word} %open, %unlike",
@@ -226,10 +227,15 @@ def _signed(number: int, element: str) -> str:
     return str(number - (1 << bits) if number >> (bits - 1) else number)
 
 
-def _loop(rows: str, element: str, size: int, v: Values) -> list[str]:
-    """Begin a loop over the rows: %whole is what stands in one, %same which lanes name it."""
+def _loop(rows: str, element: str, size: int, v: Values, *phis: str) -> list[str]:
+    """Begin a loop over the rows: %whole is what stands in one, %same which lanes name it. `phis` are what else goes round."""
     n = v.lanes
     return [
+        "  %list = getelementptr i8, ptr %known, i64 8",
+        "  br label %next",
+        "next:",
+        "  %k = phi i32 [ 0, %0 ], [ %k.next, %next ]",
+        *phis,
         *_same("%rows", rows, n),
         f"  %number = zext {rows} %row to i64",
         f"  %far = mul i64 %number, {n * size}",
@@ -247,12 +253,7 @@ def _arguments(rows: str, v: Values) -> list[str]:
 def _write_load(name: str, rows: str, element: str, size: int, v: Values) -> str:
     n, type = v.lanes, f"<{v.lanes} x {element}>"
     lines = [
-        "  %list = getelementptr i8, ptr %known, i64 8",
-        "  br label %next",
-        "next:",
-        "  %k = phi i32 [ 0, %0 ], [ %k.next, %next ]",
-        f"  %before = phi {type} [ zeroinitializer, %0 ], [ %out, %next ]",
-        *_loop(rows, element, size, v),
+        *_loop(rows, element, size, v, f"  %before = phi {type} [ zeroinitializer, %0 ], [ %out, %next ]"),
         f"  %out = select <{n} x i1> %same, {type} %whole, {type} %before",
         "  br i1 %more, label %next, label %done",
         "done:",
@@ -264,10 +265,6 @@ def _write_load(name: str, rows: str, element: str, size: int, v: Values) -> str
 def _write_store(name: str, rows: str, element: str, size: int, v: Values) -> str:
     n, type = v.lanes, f"<{v.lanes} x {element}>"
     lines = [
-        "  %list = getelementptr i8, ptr %known, i64 8",
-        "  br label %next",
-        "next:",
-        "  %k = phi i32 [ 0, %0 ], [ %k.next, %next ]",
         *_loop(rows, element, size, v),
         f"  %out = select <{n} x i1> %same, {type} %value, {type} %whole",
         f"  store {type} %out, ptr %place, align {size}",
