@@ -62,6 +62,22 @@ def test_exact_functions(type: Any) -> None:
         np.testing.assert_array_equal(got[columns], np.array(expected, type)[columns], err_msg=f"{p!r} {q!r}")
 
 
+@pytest.mark.parametrize("type", [np.float64, np.float32])
+def test_a_product_is_rounded_before_exact_functions_take_it(type: Any) -> None:
+    rng = np.random.default_rng(5)
+    factors = rng.integers(3, 4000, 256)
+    halves = rng.integers(0, 4000, 256) + 0.5
+    x, y = (halves / factors).astype(type), factors.astype(type)  # products within a unit of the last place of a half
+    r = np.zeros((6, len(x)), type)
+    compiled("device_exact.cu").run(f"{'d' if type is np.float64 else 'f'}_of_product", 4, 64, [x, y, r, len(x)])
+    product = x * y
+    whole = np.trunc(product)
+    away = np.floor(product.astype(np.longdouble) + 0.5)
+    nearest = np.array([math.remainder(float(p), 1.0) for p in product])
+    expected = [away, whole, product - whole, product - whole, nearest, away]
+    np.testing.assert_array_equal(r, np.array(expected).astype(type))
+
+
 def test_bessel_functions_of_higher_order() -> None:
     x = np.concatenate([np.linspace(0.5, 12, 24), np.linspace(15, 90, 16)])
     r = np.zeros((3, len(x)))

@@ -5,10 +5,12 @@
 #include "attributes.h"
 #include "math_tables.h"
 
-// Products and sums that must be rounded on their own: the compiler fuses plain ones, as nvcc does.
+// Products and sums that must be rounded on their own: the compiler fuses plain ones, as nvcc does, also with a product of the caller's that is
+// an argument here.
 #if defined(__CUDA_ARCH__)
 AW_BOTH double aw_mul(double a, double b) { return __nvvm_mul_rn_d(a, b); }
 AW_BOTH double aw_add(double a, double b) { return __nvvm_add_rn_d(a, b); }
+AW_BOTH float aw_add(float a, float b) { return __nvvm_add_rn_f(a, b); }
 #else
 AW_BOTH double aw_mul(double a, double b) {
   volatile double r = a * b;
@@ -16,6 +18,10 @@ AW_BOTH double aw_mul(double a, double b) {
 }
 AW_BOTH double aw_add(double a, double b) {
   volatile double r = a + b;
+  return r;
+}
+AW_BOTH float aw_add(float a, float b) {
+  volatile float r = a + b;
   return r;
 }
 #endif

@@ -38,14 +38,14 @@ AW_HD static inline typename F::number aw_remainder(typename F::number x, typena
   typedef typename F::number T;
   T a = x < 0 ? -x : x, b = y < 0 ? -y : y;
   *quotient = 0;
-  if (!(b > 0) || !(a - a == 0)) return (x * y) / (x * y);
-  if (b - b != 0) return x;
+  if (!(b > 0) || aw_add(a, -a) != 0) return (x * y) / (x * y);
+  if (aw_add(b, -b) != 0) return x;
   aw_significand<F> p = aw_take_apart<F>(a), q = aw_take_apart<F>(b);
   unsigned long long r = p.m, d = q.m;
   unsigned int n = 0;
   if (a < b) {
     // Twice x against y decides, and y - x is exact where it is needed.
-    T half = b - a;
+    T half = aw_add(b, -a);
     if (!Nearest || !(a > half)) return x;
     *quotient = 1;
     return x < 0 ? half : -half;
@@ -107,12 +107,12 @@ AW_BOTH double aw_ldexp(double x, int n) {
   return aw_is_plain(x) ? value : x;
 }
 AW_BOTH double aw_round(double x) {
-  double t = __builtin_trunc(x), d = x - t;
+  double t = __builtin_trunc(x), d = aw_add(x, -t);
   double r = aw_abs(d) >= 0.5 ? t + aw_sign(1.0, x) : t;
   return aw_sign(aw_abs(x) < 4503599627370496.0 ? r : x, x);
 }
 AW_BOTH float aw_roundf(float x) {
-  float t = __builtin_truncf(x), d = x - t;
+  float t = __builtin_truncf(x), d = aw_add(x, -t);
   float r = __builtin_fabsf(d) >= 0.5f ? t + __builtin_copysignf(1.0f, x) : t;
   return __builtin_copysignf(__builtin_fabsf(x) < 8388608.0f ? r : x, x);
 }

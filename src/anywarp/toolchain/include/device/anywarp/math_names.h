@@ -151,8 +151,8 @@ AW_ORDERED(yn)
 AW_LINE(AW_DEVICE_ONLY, double, fma, (double x, double y, double z), __builtin_fma(x, y, z))
 AW_LINE(AW_DEVICE_ONLY, float, fmaf, (float x, float y, float z), __builtin_fmaf(x, y, z))
 AW_LINE(AW_DEVICE_ONLY, float, fma, (float x, float y, float z), __builtin_fmaf(x, y, z))
-AW_LINE(AW_DEVICE_ONLY, double, fdim, (double x, double y), x <= y ? 0.0 : x - y)
-AW_LINE(AW_DEVICE_ONLY, float, fdimf, (float x, float y), x <= y ? 0.0f : x - y)
+AW_LINE(AW_DEVICE_ONLY, double, fdim, (double x, double y), x <= y ? 0.0 : aw_add(x, -y))
+AW_LINE(AW_DEVICE_ONLY, float, fdimf, (float x, float y), x <= y ? 0.0f : aw_add(x, -y))
 AW_LINE(AW_DEVICE_ONLY, float, fdim, (float x, float y), fdimf(x, y))
 
 #define AW_EXACT(T, f, Format)                                                                             \
@@ -180,7 +180,7 @@ AW_LINE(AW_DEVICE_ONLY, float, fdim, (float x, float y), fdimf(x, y))
   AW_LINE(AW_DEVICE_ONLY, T, scalbln##f, (T x, long n), (T)aw_ldexp(x, n > 3000 ? 3000 : n < -3000 ? -3000 : (int)n)) \
   AW_DEVICE_ONLY T modf##f(T x, T *whole) {                                                                \
     *whole = __builtin_trunc##f(x);                                                                        \
-    return __builtin_copysign##f(__builtin_isinf(x) ? (T)0 : x - *whole, x);                               \
+    return __builtin_copysign##f(__builtin_isinf(x) ? (T)0 : aw_add(x, -*whole), x);                       \
   }                                                                                                        \
   AW_LINE(AW_DEVICE_ONLY, T, nan##f, (const char *), (T)aw_nan())
 AW_EXACT(double, , aw_format_double)
