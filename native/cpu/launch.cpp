@@ -83,6 +83,19 @@ int most_dynamic_shared(Function& function, uint64_t fixed) {
                                0);
 }
 
+namespace {
+
+Failure too_many_blocks(uint64_t blocks, uint64_t most, uint64_t each) {
+  std::string text = "a cooperative launch of " + std::to_string(blocks) +
+                     " blocks, of which the device holds " + std::to_string(most) + " at once";
+  if (each)
+    text += "; with ANYWARP_THREADS=" + std::to_string((blocks + each - 1) / each) +
+            " it holds them all";
+  return Failure(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, text);
+}
+
+}  // namespace
+
 KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRequest& r,
                        unsigned multiprocessors) {
   check_shape(*function->entry, r);
@@ -102,9 +115,9 @@ KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRe
   if (r.cooperative) {
     uint64_t threads = uint64_t{r.block[0]} * r.block[1] * r.block[2];
     unsigned __int128 blocks = (unsigned __int128){r.grid[0]} * r.grid[1] * r.grid[2];
-    uint64_t most = static_cast<uint64_t>(resident_blocks(threads, fixed + r.dynamic_shared)) *
-                    (multiprocessors ? multiprocessors : device_info().multiprocessors);
-    require(blocks <= most, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    auto each = static_cast<uint64_t>(resident_blocks(threads, fixed + r.dynamic_shared));
+    uint64_t most = each * (multiprocessors ? multiprocessors : device_info().multiprocessors);
+    if (blocks > most) throw too_many_blocks(static_cast<uint64_t>(blocks), most, each);
   }
   return w;
 }

@@ -167,7 +167,7 @@ def test_a_function_of_an_unloaded_module_is_no_handle(driver, context, handmade
     assert driver.code("cuModuleUnload", module) == INVALID_HANDLE
 
 
-def test_a_cooperative_grid_must_be_resident_and_then_runs_at_once(driver, context, handmade):
+def test_a_cooperative_grid_must_be_resident_and_then_runs_at_once(driver, context, handmade, capfd):
     function = load(driver, handmade, kernels.MEETS)
     out = driver.out("cuMemAlloc_v2", 8)
     driver.cuMemsetD8_v2(out, 0, 8)
@@ -181,6 +181,8 @@ def test_a_cooperative_grid_must_be_resident_and_then_runs_at_once(driver, conte
     assert (
         driver.code("cuLaunchCooperativeKernel", function, blocks + 1, 1, 1, 1024, 1, 1, 0, 0, arguments) == TOO_LARGE
     )
+    said = f"of {blocks + 1} blocks, of which the device holds {blocks} at once; with ANYWARP_THREADS={blocks // 2 + 1} "
+    assert said in capfd.readouterr().err
 
 
 def test_kernels_print(driver, context, handmade, capfd):

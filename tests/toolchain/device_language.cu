@@ -176,3 +176,32 @@ extern "C" __global__ void heap(int *out) {
   }
   out[threadIdx.x] = sum;
 }
+
+// Elements of four bits and of one, several to a register: 8 x 8 products over 32 and 128 of them.
+template <class T>
+__device__ void nibbles(const void *a, const void *b, const int *c, int *d) {
+  using namespace nvcuda::wmma;
+  fragment<matrix_a, 8, 8, 32, T, row_major> fa;
+  fragment<matrix_b, 8, 8, 32, T, col_major> fb;
+  fragment<accumulator, 8, 8, 32, int> fc;
+  load_matrix_sync(fa, a, 32), load_matrix_sync(fb, b, 32), load_matrix_sync(fc, c, 8, mem_row_major);
+  fragment<accumulator, 8, 8, 32, int> sum;
+  mma_sync(sum, fa, fb, fc);
+  store_matrix_sync(d, sum, 8, mem_row_major);
+  mma_sync(sum, fa, fb, fc, true);
+  store_matrix_sync(d + 64, sum, 8, mem_col_major);
+  static_assert(fa.num_elements == 8 && fa.num_storage_elements == 1 && fc.num_elements == 2, "as the guide says");
+}
+extern "C" __global__ void narrow_matrices(const void *a, const void *b, const int *c, int *d) {
+  using namespace nvcuda::wmma;
+  nibbles<experimental::precision::u4>(a, b, c, d);
+  nibbles<experimental::precision::s4>(a, b, c, d + 128);
+  fragment<matrix_a, 8, 8, 128, experimental::precision::b1, row_major> fa;
+  fragment<matrix_b, 8, 8, 128, experimental::precision::b1, col_major> fb;
+  fragment<accumulator, 8, 8, 128, int> fc, sum;
+  load_matrix_sync(fa, a, 128), load_matrix_sync(fb, b, 128), load_matrix_sync(fc, c, 8, mem_row_major);
+  bmma_sync(sum, fa, fb, fc);
+  store_matrix_sync(d + 256, sum, 8, mem_row_major);
+  bmma_sync(sum, fa, fb, fc, experimental::bmmaBitOpAND, experimental::bmmaAccumulateOpPOPC);
+  store_matrix_sync(d + 320, sum, 8, mem_row_major);
+}

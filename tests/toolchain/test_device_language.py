@@ -214,6 +214,23 @@ def test_warp_matrices() -> None:
     np.testing.assert_array_equal(r, p.astype(np.int32) @ q.astype(np.int32) + 1)
 
 
+def test_warp_matrices_of_four_bits_and_of_one() -> None:
+    c, d = RNG.integers(-1000, 1000, (8, 8)).astype(np.int32), np.zeros((6, 8, 8), np.int32)
+    c[0] = 2**31 - 1  # sums beyond it wrap, or are clamped
+    wide = RNG.integers(0, 256, (2, 8, 16)).astype(np.uint8)
+    program().run("narrow_matrices", 1, 32, [wide[0], wide[1], c, d])
+    for k, signed in enumerate((False, True)):
+        # 4 bits: the first 128 bytes are 8 x 32 elements, the lower half of each byte first
+        x, y = (np.stack([m & 15, m >> 4], -1).reshape(8, 32).astype(np.int64) for m in wide)
+        x, y = ((m ^ 8) - 8 if signed else m for m in (x, y))
+        exact = x @ y.T + c
+        np.testing.assert_array_equal(d[2 * k], exact.astype(np.int32))
+        np.testing.assert_array_equal(d[2 * k + 1].T, np.clip(exact, -(2**31), 2**31 - 1))
+    x, y = (np.unpackbits(m, axis=1, bitorder="little") for m in wide)
+    np.testing.assert_array_equal(d[4], ((x[:, None] ^ y[None]).sum(-1, dtype=np.int64) + c).astype(np.int32))
+    np.testing.assert_array_equal(d[5], ((x[:, None] & y[None]).sum(-1, dtype=np.int64) + c).astype(np.int32))
+
+
 def test_pipelines_bring_what_was_committed_and_zeros_for_the_rest() -> None:
     data, out = RNG.normal(size=(64, 4)).astype(np.float32), np.zeros((64, 4), np.float32)
     program().run("pipelines", 1, 32, [data, out])

@@ -42,6 +42,7 @@ VERBS = {
     "cost": "Compare what two sides cost for the same service, from measured results and a price file.",
     "results": "List, show, compare, export and remove results of bench, verify, cost and rollout.",
     "ui": "Show results and rollouts in a browser.",
+    "sanitize": "Find what kernels do wrong, by the options of NVIDIA's compute-sanitizer.",
     "smi": "Show the devices as nvidia-smi does.",
     "export": "Export a model of PyTorch to ONNX, and hold it against PyTorch.",
     "explain": "Print the page of a diagnostic, such as P001.",

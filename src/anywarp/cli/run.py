@@ -80,14 +80,8 @@ def command(
         names = _checks(checks)
         if check_report is not None and not names:
             raise click.UsageError("--check-report needs --check")
-        if names and chosen != "cpu":
-            raise AnywarpError(
-                Diagnostic(
-                    "R028",
-                    f"kernels on the device {chosen!r} cannot check what they do",
-                    help="run with --check on the processor: anywarp run --device cpu --check ...",
-                )
-            )
+        if names:
+            require_checks(chosen)
         if accelerator := _accelerator(chosen, program[0], base):
             _require_accelerator(chosen, accelerator, base, pure, bool(report or summary or trace))
             launch.become(program, launch.accelerated(chosen, base))
@@ -102,6 +96,15 @@ def command(
             raise
         click.echo(error.diagnostic.as_text(), err=True)
         return status
+
+
+def require_checks(device: str) -> None:
+    """Raise AnywarpError (R028) where kernels on a device cannot check what they do."""
+    if device != "cpu":
+        text = f"kernels on the device {device!r} cannot check what they do"
+        raise AnywarpError(
+            Diagnostic("R028", text, help="run with --check on the processor: anywarp run --device cpu --check ...")
+        )
 
 
 @dataclass(frozen=True)

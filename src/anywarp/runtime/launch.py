@@ -39,7 +39,7 @@ SITE = Path(__file__).resolve().parent / "site"
 """The folder whose sitecustomize Python executes at its start, so that frameworks find what a CUDA build of them has."""
 
 COMMANDS = Path(__file__).resolve().parent / "bin"
-"""The folder with the commands that programs start to learn about their devices: nvidia-smi."""
+"""The folder with the commands that programs and scripts start: nvidia-smi, compute-sanitizer."""
 
 COMPILERS = Path(__file__).resolve().parent / "toolkit/bin"
 """The folder with the compiler that build systems start, nvcc; last on the path, and only where there is no other and ours has its clang."""

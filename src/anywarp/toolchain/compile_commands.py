@@ -62,7 +62,7 @@ class Unit:
     architecture: Architecture
     relocatable: bool
     overlay: str = ""
-    """A file that says what is seen in the place of files (spaced_launches.py)."""
+    """A file that says what is seen in the place of files (shown.py)."""
 
     @property
     def identity(self) -> str:
@@ -179,7 +179,7 @@ def base(architecture: Architecture) -> list[str]:
     clang = compilers.find()
     words = [
         *clang.command, "-x", "cuda", *clang.options, f"--cuda-gpu-arch={architecture.name}", "-nocudainc", "-nocudalib",
-        "--cuda-path=/", "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-unknown-warning-option",
+        "--cuda-path=/", "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-unknown-warning-option", "-Wno-vla-cxx-extension",
         "-Wno-unused-command-line-argument", "-Xclang", f"-target-sdk-version={_SDK}",
     ]  # fmt: skip
     return words

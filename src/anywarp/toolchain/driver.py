@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anywarp import settings
@@ -25,7 +25,8 @@ from anywarp.toolchain import (
     half_subnormals,
     link_commands,
     managed,
-    spaced_launches,
+    shown,
+    variable_arrays,
 )
 from anywarp.toolchain.about import answer
 from anywarp.toolchain.architectures import chosen
@@ -125,8 +126,7 @@ def _source(job: Job, source: str, output: str) -> None:
     if source.endswith(".ptx") and not kind:
         _from_ptx(job, source, output)
     elif kind == "cu":
-        folders = [*job.line.all("include-path"), *job.line.all("system-include")]
-        seen = "" if job.runner.dry else spaced_launches.overlay(source, folders, job.folder)
+        seen = "" if job.runner.dry else shown.overlay(source, _folders(job.line), job.folder)
         _cuda(job, Unit(source, chosen(job.line), job.relocatable, seen), output)
     elif kind in ("c", "c++"):
         _plain(job, source, kind, output)
@@ -134,6 +134,10 @@ def _source(job: Job, source: str, output: str) -> None:
         raise codes.problem(
             codes.NO_INPUT, f"{source}: no kind of file that can be compiled", "give its language with -x cu"
         )
+
+
+def _folders(line: CommandLine) -> list[str]:
+    return [*line.all("include-path"), *line.all("system-include")]
 
 
 def _from_ptx(job: Job, source: str, output: str) -> None:
@@ -157,7 +161,7 @@ def _cuda(job: Job, unit: Unit, output: str) -> None:
         return
     stem = job.folder / f"{Path(unit.source).stem}-{unit.identity}"
     ptx, packed = f"{stem}.ptx", output if job.goal == "fatbin" else f"{stem}.fatbin"
-    _device(job, unit, ptx)
+    unit = _device(job, unit, ptx)
     _pack(job, unit.source, [ptx], packed)
     if job.goal != "fatbin":
         action = ["-c", *_written_rule(line, unit.source, output)]
@@ -166,11 +170,17 @@ def _cuda(job: Job, unit: Unit, output: str) -> None:
         managed.compile_again(runner, line, unit, ptx, output, f"{stem}.ll")
 
 
-def _device(job: Job, unit: Unit, ptx: str) -> None:
-    """Compile the device's half to PTX. AnywarpError (T009), behind clang's messages, where it lacked headers of CCCL."""
+def _device(job: Job, unit: Unit, ptx: str) -> Unit:
+    """Compile the device's half to PTX; return the unit as clang took it.
+
+    AnywarpError (T009), behind clang's messages, where it lacked headers of CCCL.
+    """
     command = compile_commands.device(job.line, unit, ptx)
     try:
-        job.runner.run("device", unit.source, command)
+        if job.runner.dry or not variable_arrays.likely(Path(unit.source)):
+            job.runner.run("device", unit.source, command)
+        else:
+            unit = _with_arrays(job, unit, ptx, command)
     except StepFailed:
         missing = core_libraries.missing(command)
         if missing is None:
@@ -185,6 +195,21 @@ def _device(job: Job, unit: Unit, ptx: str) -> None:
         text = Path(ptx).read_text(encoding="utf-8")
         text = settled(text) if unit.relocatable else text
         Path(ptx).write_text(half_subnormals.kept(text) if flushes else text, encoding="utf-8")
+    return unit
+
+
+def _with_arrays(job: Job, unit: Unit, ptx: str, command: list[str]) -> Unit:
+    """Compile the device's half of a file that may have arrays clang refuses; return the unit as clang took it."""
+    coloured = ["-fcolor-diagnostics"] if sys.stderr.isatty() else []
+    said = job.runner.attempt("device", unit.source, [*command, *coloured])
+    arrays = variable_arrays.refused(said)
+    if said and not arrays:
+        sys.stderr.write(said)
+        raise StepFailed(1)
+    if arrays:
+        unit = replace(unit, overlay=shown.overlay(unit.source, _folders(job.line), job.folder, arrays))
+        job.runner.run("device", unit.source, compile_commands.device(job.line, unit, ptx))
+    return unit
 
 
 def _pack(job: Job, source: str, texts: list[str], output: str) -> None:

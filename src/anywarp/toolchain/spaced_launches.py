@@ -1,14 +1,12 @@
 """Launches whose brackets a formatter took apart, `kernel << <grid, block >> > (a)`: nvcc reads them, clang does not.
 
-clang is shown such files with the brackets together, in the place of the ones on disk; lines and columns stay.
+clang is shown such files with the brackets together (shown.py); lines and columns stay.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 from anywarp.toolchain.masked import masked
 
@@ -17,9 +15,6 @@ Range = tuple[int, int]
 _OPENS = re.compile(r"<(?:[ \t]+<[ \t]*<|<[ \t]+<)(?!<)")
 _SIGN = re.compile(r"[()\[\]{};]|>[ \t]*>[ \t]*>(?!>)")
 _REACH = 4096
-_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_MOST = 1 << 24
-"""Bytes of a file that is looked at."""
 
 
 def joined(text: str) -> str:
@@ -56,43 +51,3 @@ def _end(code: str, at: int) -> Range | None:
         if depth == 0 and sign.startswith(">"):
             return match.span()
     return None
-
-
-def overlay(source: str, folders: Sequence[str], folder: Path) -> str:
-    """Write what clang is to see in the place of a source and of the files it includes by their names in quotes; return the file that says so.
-
-    Empty: all of them are as they are. `folders` are searched for files that do not lie beside the one that includes them.
-    """
-    roots: list[dict[str, str]] = []
-    for place, text in _files(Path(source), folders):
-        made = joined(text)
-        if made != text:
-            shown = folder / f"joined-{len(roots)}-{place.name}"
-            shown.write_text(made, encoding="utf-8", errors="surrogateescape")
-            roots.append({"type": "file", "name": str(place.absolute()), "external-contents": str(shown.absolute())})
-    if not roots:
-        return ""
-    said = folder / f"joined-{Path(source).name}.json"
-    said.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": roots}), encoding="utf-8")
-    return str(said)
-
-
-def _files(source: Path, folders: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """Yield a source and the files that it includes, with their texts, those alone that can be read."""
-    seen: set[Path] = set()
-    waiting = [source]
-    while waiting:
-        place = waiting.pop()
-        if place.absolute() in seen:
-            continue
-        seen.add(place.absolute())
-        try:
-            if not place.is_file() or place.stat().st_size > _MOST:
-                continue
-            text = place.read_text(encoding="utf-8", errors="surrogateescape")
-        except OSError:
-            continue
-        yield place, text
-        for name in _INCLUDED.findall(text):
-            near = [folder / name for folder in (place.parent, *map(Path, folders))]
-            waiting += [file for file in near if file.is_file()][:1]

@@ -43,6 +43,20 @@ class Runner:
         """Run a program; StepFailed when it does not end with 0. `output` receives its standard output."""
         self._do(phase, source, command, lambda: _call(command, output))
 
+    def attempt(self, phase: str, source: str, command: Sequence[str]) -> str:
+        """Run a program whose failure the caller may mend; return what it said where it failed, else show that and return ""."""
+        said: list[str] = []
+
+        def action() -> None:
+            done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+            if done.returncode:
+                said.append(done.stderr or f"{command[0]} ended with {done.returncode}\n")
+            else:
+                sys.stderr.write(done.stderr)
+
+        self._do(phase, source, command, action)
+        return "".join(said)
+
     def do(self, phase: str, source: str, command: Sequence[str], action: Callable[[], None]) -> None:
         """Do a step of our own; `command` is how it could be typed."""
         self._do(phase, source, command, action)

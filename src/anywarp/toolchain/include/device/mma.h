@@ -1,4 +1,4 @@
-// Warp matrix fragments: nvcuda::wmma for half, bfloat16, tf32, double and 8-bit integers.
+// Warp matrix fragments: nvcuda::wmma for half, bfloat16, tf32, double and integers of 8, 4 bits and 1 bit.
 #ifndef __CUDA_MMA_H__
 #define __CUDA_MMA_H__
 
@@ -19,6 +19,15 @@ enum layout_t { mem_row_major, mem_col_major };
 namespace precision {
 struct tf32;
 }
+namespace experimental {
+namespace precision {
+struct u4;
+struct s4;
+struct b1;
+}  // namespace precision
+enum bmmaBitOp { bmmaBitOpXOR = 1, bmmaBitOpAND = 2 };
+enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
+}  // namespace experimental
 
 // How many elements a lane holds, and as what.
 template <class T, int Count>
@@ -168,6 +177,57 @@ AW_MATRIX(matrix_b, "b", 8, 8, 4, double, double, 1, "m8n8k4", "f64", double, "d
 AW_ACCUMULATOR(8, 8, 4, double, 2, "m8n8k4", "f64", double, "d", 2)
 AW_PRODUCT_4(8, 8, 4, double, "m8n8k4.f64.f64.f64.f64", double, "d", 1, 1, double, double, "d", 2, double, double, "d", 2,
              1, "")
+
+// Several elements to a register: a by rows and b by columns, and pointers that have no type of their own.
+#define AW_PACKED_MATRIX(use, letter, layout, Layout, K, T, Storage, count, type)                                          \
+  template <>                                                                                                              \
+  class fragment<use, 8, 8, K, experimental::precision::T, Layout> {                                                       \
+   public:                                                                                                                 \
+    enum { num_elements = count, num_storage_elements = 1 };                                                               \
+    Storage x[1];                                                                                                          \
+  };                                                                                                                       \
+  AW_MMA void load_matrix_sync(fragment<use, 8, 8, K, experimental::precision::T, Layout> &f, const void *p, unsigned ldm) { \
+    __asm__ volatile("wmma.load." letter ".sync.aligned." layout ".m8n8k" #K "." type " {%0}, [%1], %2;"                  \
+                     : "=r"(f.x[0]) : "l"(p), "r"(ldm) : "memory");                                                        \
+  }
+#define AW_PACKED(K, T, Storage, count)                                                                 \
+  AW_PACKED_MATRIX(matrix_a, "a", "row", row_major, K, T, Storage, count, #T)                           \
+  AW_PACKED_MATRIX(matrix_b, "b", "col", col_major, K, T, Storage, count, #T)
+#define AW_PACKED_PRODUCT(d, a, b, c, text)                                                              \
+  __asm__ volatile("wmma.mma" text " {%0, %1}, {%2}, {%3}, {%4, %5};"                                     \
+                   : "=r"(d.x[0]), "=r"(d.x[1])                                                          \
+                   : "r"(a.x[0]), "r"(b.x[0]), "r"(c.x[0]), "r"(c.x[1]))
+#define AW_NIBBLES(T, Storage)                                                                           \
+  AW_PACKED(32, T, Storage, 8)                                                                           \
+  AW_MMA void mma_sync(fragment<accumulator, 8, 8, 32, int> &d,                                          \
+                       const fragment<matrix_a, 8, 8, 32, experimental::precision::T, row_major> &a,     \
+                       const fragment<matrix_b, 8, 8, 32, experimental::precision::T, col_major> &b,     \
+                       const fragment<accumulator, 8, 8, 32, int> &c, bool saturate = false) {           \
+    if (saturate)                                                                                        \
+      AW_PACKED_PRODUCT(d, a, b, c, ".sync.aligned.row.col.m8n8k32.s32." #T "." #T ".s32.satfinite");     \
+    else                                                                                                 \
+      AW_PACKED_PRODUCT(d, a, b, c, ".sync.aligned.row.col.m8n8k32.s32." #T "." #T ".s32");               \
+  }
+AW_ACCUMULATOR(8, 8, 32, int, 2, "m8n8k32", "s32", int, "r", 2)
+AW_NIBBLES(u4, unsigned)
+AW_NIBBLES(s4, int)
+AW_ACCUMULATOR(8, 8, 128, int, 2, "m8n8k128", "s32", int, "r", 2)
+AW_PACKED(128, b1, unsigned, 32)
+AW_MMA void bmma_sync(fragment<accumulator, 8, 8, 128, int> &d,
+                      const fragment<matrix_a, 8, 8, 128, experimental::precision::b1, row_major> &a,
+                      const fragment<matrix_b, 8, 8, 128, experimental::precision::b1, col_major> &b,
+                      const fragment<accumulator, 8, 8, 128, int> &c,
+                      experimental::bmmaBitOp op = experimental::bmmaBitOpXOR,
+                      experimental::bmmaAccumulateOp = experimental::bmmaAccumulateOpPOPC) {
+  if (op == experimental::bmmaBitOpAND)
+    AW_PACKED_PRODUCT(d, a, b, c, ".and.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32");
+  else
+    AW_PACKED_PRODUCT(d, a, b, c, ".xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32");
+}
+#undef AW_PACKED
+#undef AW_PACKED_MATRIX
+#undef AW_PACKED_PRODUCT
+#undef AW_NIBBLES
 #undef AW_MATRIX
 #undef AW_MATRIX_1
 #undef AW_ACCUMULATOR
