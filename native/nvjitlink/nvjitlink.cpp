@@ -192,6 +192,17 @@ AW_EXPORT int nvJitLinkGetLinkedPtx(void* handle, char* ptx) {
   return is_complete(handle) ? copy_of(handle, ptx, &Linker::linked) : kInvalidInput;
 }
 
+// Nothing is linked with -lto here.
+AW_EXPORT int nvJitLinkGetLinkedLTOIRSize(void* handle, size_t* size) {
+  if (!size) return kNullInput;
+  return with(handle, [](Linker&) { return kLtoNotEnabled; });
+}
+
+AW_EXPORT int nvJitLinkGetLinkedLTOIR(void* handle, void* code) {
+  if (!code) return kNullInput;
+  return with(handle, [](Linker&) { return kLtoNotEnabled; });
+}
+
 AW_EXPORT int nvJitLinkGetErrorLogSize(void* handle, size_t* size) {
   return size_of(handle, size, &Linker::errors);
 }

@@ -5,16 +5,19 @@ from pathlib import Path
 import pytest
 
 from anywarp import settings
-from anywarp.catalogue import generate_blas, library_coverage, library_headers
+from anywarp.catalogue import binding_headers, generate_blas, library_coverage, library_headers
 from anywarp.catalogue.rocm import load
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("header", library_headers.HEADERS, ids=lambda header: header.name)
-def test_headers_are_current(header):
-    text = (library_headers.FOLDER / header.name).read_text(encoding="utf-8")
-    assert text == library_headers.text_of(header), "run scripts/docs"
+@pytest.mark.parametrize(
+    "module", [library_headers, binding_headers], ids=lambda module: module.__name__.split(".")[-1]
+)
+def test_headers_are_current(module):
+    for header in module.HEADERS:
+        text = (library_headers.FOLDER / header.name).read_text(encoding="utf-8")
+        assert text == module.text_of(header), f"{header.name}: run scripts/docs"
 
 
 def test_a_wrapper_calls_the_template_of_its_family():

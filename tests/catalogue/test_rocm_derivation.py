@@ -15,10 +15,17 @@ cdef extern from "toy/toy.h":
         TOY_OP_A "TOY_OP_A" = 3
         TOY_OP_B
         TOY_OP_C = 0x10
+        TOY_OP_D = (TOY_OP_C + 1)
+        TOY_OP_E = (1 << 6)
+        TOY_OP_F = -42
 
     ctypedef struct toyShape:
         int rows
         float[4] scale
+
+    ctypedef struct toySize_t 'toySize_t':
+        unsigned int version
+        char name[32]
 
 ctypedef void * toyHandle_t
 ctypedef void (*toyCall) (int n, void * data)
@@ -45,8 +52,11 @@ def test_bindings_are_read_as_the_header_that_they_declare(toy):
         ("long", "n"),
         ("unsigned int", "flags"),
     )
-    assert toy.constants["toyOp_t"] == {"TOY_OP_A": 3, "TOY_OP_B": 4, "TOY_OP_C": 16}
+    assert toy.constants["toyOp_t"] == {
+        "TOY_OP_A": 3, "TOY_OP_B": 4, "TOY_OP_C": 16, "TOY_OP_D": 17, "TOY_OP_E": 64, "TOY_OP_F": -42,
+    }  # fmt: skip
     assert toy.types["toyShape"].fields == (("int", "rows"), ("float[4]", "scale"))
+    assert toy.types["toySize_t"].fields == (("unsigned int", "version"), ("char[32]", "name"))
     assert toy.types["toyHandle_t"].kind == "handle"
     assert toy.types["toyCall"].kind == "callback"
     assert "TOY_LIMIT" in toy.macros

@@ -9,6 +9,7 @@ from anywarp import settings
 pytestmark = pytest.mark.native
 
 SUCCESS, UNRECOGNIZED_OPTION, MISSING_ARCH, INVALID_INPUT, PTX_COMPILE, UNRECOGNIZED_INPUT = 0, 1, 2, 3, 4, 8
+LTO_NOT_ENABLED = 18
 CUBIN, PTX, LTOIR, OBJECT, LIBRARY = 1, 2, 3, 5, 6
 HEADER = ".version 7.0\n.target sm_50\n.address_size 64\n"
 USER = HEADER + ".extern .func (.param .b32 r) twice(.param .b32 a);\n.visible .entry k()\n{\nret;\n}\n"
@@ -101,6 +102,13 @@ def test_what_is_not_ptx_is_refused_by_name(library, link, data, kind):
 
 def test_nothing_is_linked_before_it_is_complete(library, link):
     assert library.nvJitLinkGetLinkedCubinSize(link, ctypes.byref(ctypes.c_size_t())) == INVALID_INPUT
+
+
+def test_there_is_no_intermediate_code_to_be_had(library, link):
+    assert add(library, link, HEADER + TWICE) == SUCCESS
+    assert library.nvJitLinkComplete(link) == SUCCESS
+    assert library.nvJitLinkGetLinkedLTOIRSize(link, ctypes.byref(ctypes.c_size_t())) == LTO_NOT_ENABLED
+    assert library.nvJitLinkGetLinkedLTOIR(link, ctypes.create_string_buffer(8)) == LTO_NOT_ENABLED
 
 
 @pytest.mark.parametrize(

@@ -62,17 +62,20 @@ find_package(CUDAToolkit REQUIRED)
 add_executable(device main.cu)
 add_executable(mixed main.cu other.cpp)
 add_executable(plain plain.cpp)
-target_link_libraries(plain CUDA::cudart CUDA::cuda_driver CUDA::nvrtc)
+target_link_libraries(plain CUDA::cudart CUDA::cuda_driver CUDA::nvrtc CUDA::nvml)
 message(STATUS "versions ${CMAKE_CUDA_COMPILER_VERSION} ${CUDAToolkit_VERSION}")
 message(STATUS "architectures ${CMAKE_CUDA_ARCHITECTURES}")
 """
 PLAIN = """
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <nvml.h>
 #include <nvrtc.h>
 int main() {
   int count = 0, major, minor;
-  return cuInit(0) || nvrtcVersion(&major, &minor) || cudaGetDeviceCount(&count) || count < 1;
+  unsigned managed = 0;
+  if (nvmlInit() || nvmlDeviceGetCount(&managed)) return 2;
+  return cuInit(0) || nvrtcVersion(&major, &minor) || cudaGetDeviceCount(&count) || count < 1 || managed < 1;
 }
 """
 CMAKES = sorted(

@@ -4,14 +4,14 @@ import subprocess
 
 import pytest
 
-from anywarp.catalogue import library_headers
+from anywarp.catalogue import binding_headers, library_headers
 from anywarp.toolchain import clang, compile_commands
 
 
 @pytest.mark.parametrize("language, standard, suffix", [("c", "gnu11", "c"), ("c++", "c++17", "cpp")])
 def test_every_header_stands_alone(language, standard, suffix, tmp_path):
     sources = []
-    for header in library_headers.HEADERS:
+    for header in (*library_headers.HEADERS, *binding_headers.HEADERS):
         source = tmp_path / f"{header.name.replace('.', '_')}.{suffix}"
         source.write_text(f'#include "{header.name}"\n')
         sources.append(str(source))

@@ -6,16 +6,18 @@ in the compiled modules beside it.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from anywarp.catalogue.c_facts import Facts, Function, Type
 
 _FUNCTION = re.compile(r"^\s*cdef\s+(.+?)\b(\w+)\((.*)\)\s*(?:except\S*\s*\S*)?\s*(?:nogil|noexcept nogil)?\s*$")
-_BLOCK = re.compile(r"^(\s*)(ctypedef|cdef)\s+(enum|struct|union)\s*(\w*)\s*(?:\"[^\"]*\")?\s*:\s*$")
+_BLOCK = re.compile(r"^(\s*)(ctypedef|cdef)\s+(enum|struct|union)\s*(\w*)\s*(?:(?:\"[^\"]*\"|'\w+')\s*)?:\s*$")
 _ALIAS = re.compile(r"^\s*ctypedef\s+(.+?)\b(\w+)(?:\s+'\w+'|\s+\"\w+\")?\s*$")
 _CALLBACK = re.compile(r"^\s*ctypedef\s+(.+?)\(\s*\*\s*(\w+)\s*\)\s*\((.*)\)\s*(?:noexcept|except.*|nogil|\s)*$")
 _MACRO = re.compile(r"^\s+cdef\s+(?:int|char \*|long|unsigned \w+|double|float)\s*(\w+)\s*$")
@@ -73,13 +75,30 @@ def _written_values(body: list[str]) -> dict[str, int]:
     following = 0
     for line in body:
         name, _, text = line.partition("=")
-        try:
-            following = int(text.strip(), 0) if text.strip() else following
-        except ValueError:
-            following = values.get(text.strip().strip("()"), following)
+        following = _value(ast.parse(text.strip(), mode="eval").body, values) if text.strip() else following
         values[name.split()[0]] = following
         following += 1
     return values
+
+
+_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.LShift: lambda a, b: a << b, ast.BitOr: lambda a, b: a | b,
+}  # fmt: skip
+
+
+def _value(node: ast.expr, known: Mapping[str, int]) -> int:
+    """Return the value of a constant expression over the constants before it."""
+    match node:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.Name(id=name):
+            return known[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, known)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _OPERATORS[type(op)](_value(left, known), _value(right, known))
+        case _:
+            raise ValueError(f"no constant expression: {ast.unparse(node)}")
 
 
 def _function(line: str, facts: Facts) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from anywarp.catalogue import binding_headers
 from anywarp.catalogue.generate_library import CUDNN_VERSIONS
 from anywarp.catalogue.rocm import (
     CONSTANT_COLUMNS,
@@ -123,7 +124,7 @@ def write(folder: Path = FOLDER) -> list[Path]:
     written = [folder / header.name for header in HEADERS]
     for header, path in zip(HEADERS, written, strict=True):
         path.write_text(text_of(header), encoding="utf-8")
-    return written
+    return [*written, *binding_headers.write(folder)]
 
 
 def text_of(header: Header) -> str:

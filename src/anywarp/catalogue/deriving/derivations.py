@@ -97,6 +97,12 @@ def _management(bench: Bench) -> Sequence[Run]:
     return [Run("anywarp.catalogue.derive_management", (*files, versions))]
 
 
+def _bindings(bench: Bench) -> Sequence[Run]:
+    files = bench.of("cuda13/bindings", "cynvml.pxd"), bench.of("cuda13/bindings", "cynvjitlink.pxd")
+    python_binding = bench.of("cuda13/nvidia-ml-py", "pynvml.py")
+    return [Run("anywarp.catalogue.derive_bindings", (*files, python_binding, "{nvidia-ml-py} and {bindings}"))]
+
+
 def _pairs(module: str) -> Callable[[Bench], Sequence[Run]]:
     return lambda bench: [Run(f"anywarp.catalogue.{module}", (str(bench.folders), "--builtin", _builtin()))]
 
@@ -169,6 +175,13 @@ DERIVATIONS = (
         ("cuda13/nvidia-ml-py", "cuda13/bindings"),
         (f"{_DATA}/nvml.tsv", "docs/coverage/nvml.md"),
         _management,
+    ),
+    Derivation(
+        "bindings",
+        "what nvml.h and nvJitLink.h declare",
+        ("cuda13/nvidia-ml-py", "cuda13/bindings"),
+        (f"{_DATA}/*_declarations.tsv",),
+        _bindings,
     ),
     Derivation(
         "errors",
