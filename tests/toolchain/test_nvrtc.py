@@ -1,5 +1,6 @@
 """Sources as programs give them to NVRTC, compiled and run against numpy."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -320,3 +321,75 @@ def test_kernels_may_be_declared_twice_and_specialised_where_functions_without_a
         out = np.zeros(8, dtype)
         run_kernel(made.ptx, kernel, (1, 1, 1), (8, 1, 1), [out])
         np.testing.assert_array_equal(out, values)
+
+
+MIXED = """
+extern "C" __global__ void k(double* out, int i, float f) {
+  unsigned char u = 3;
+  double values[] = {pow(i + 1, 2), pow(2, 0.5), pow(2.0f, i), pow(i, -1.5f), std::pow(-1, i), pow(u, 3ul), atan2(1, i),
+                     atan2(1, f), fmod(7, i), fmod(7.5f, 2.0), fmax(i, 2.5), fmax(f, 1e300), fmin(f, -i), hypot(3, 4),
+                     copysign(u, -1), fdim(5, i), remainder(5, i), nextafter(1, 2), nextafter(f, 1.0)};
+  for (int n = 0; n < sizeof(values) / sizeof(double); n++) out[n] = values[n];
+}
+"""
+
+
+def test_functions_of_two_numbers_take_any_two_types_and_count_in_double():
+    made = nvrtc.translate(replace(SOURCE, text=MIXED, expressions=[]))
+    out = np.zeros(19)
+    run_kernel(made.ptx, "k", (1, 1, 1), (1, 1, 1), [out, 3, np.float32(0.1)])
+    tenth = float(np.float32(0.1))
+    powers = [16, 2**0.5, 8, 3**-1.5, -1, 27]
+    angles = [math.atan2(1, 3), math.atan2(1, tenth)]
+    rest = [1, 1.5, 3, 1e300, -3, 5, -3, 2, -1, math.nextafter(1, 2), math.nextafter(tenth, 1)]
+    np.testing.assert_allclose(out[:8], powers + angles, rtol=4e-16)
+    assert out[8:].tolist() == rest
+
+
+MATHEMATICS = """
+extern "C" __global__ void k(double* out, double x, float f) {
+  double whole;
+  int bits;
+  double values[] = {__builtin_exp(x), __builtin_log2(x), __builtin_sinh(x), __builtin_atan2(x, 2.0), __builtin_pow(x, 1.5),
+                     __builtin_erf(x), __builtin_tgamma(x), __builtin_remquo(7.0, 2.0, &bits), __builtin_modf(x, &whole),
+                     (double)__builtin_llrint(x), (double)__builtin_lroundf(f), (double)__builtin_ilogb(x), __builtin_scalbn(x, 3)};
+  for (int n = 0; n < 13; n++) out[n] = values[n];
+  out[13] = whole;
+  out[14] = __builtin_expf(f);
+}
+"""
+
+
+def test_built_in_functions_of_mathematics_are_the_devices():
+    made = nvrtc.translate(replace(SOURCE, text=MATHEMATICS, expressions=[]))
+    assert ".extern .func" not in made.ptx
+    out = np.zeros(15)
+    run_kernel(made.ptx, "k", (1, 1, 1), (1, 1, 1), [out, 2.25, np.float32(1.5)])
+    smooth = [math.exp(2.25), math.log2(2.25), math.sinh(2.25), math.atan2(2.25, 2), 2.25**1.5, math.erf(2.25)]
+    np.testing.assert_allclose(out[:7], [*smooth, math.gamma(2.25)], rtol=1e-15)
+    assert out[7:14].tolist() == [-1, 0.25, 2, 2, 1, 18, 2]
+    np.testing.assert_allclose(out[14], math.exp(1.5), rtol=2e-7)
+
+
+VOLATILE = """
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+struct Both {
+  __half h;
+  __nv_bfloat16 b;
+  __device__ __half half() const volatile { return h; }
+  __device__ __nv_bfloat16 bfloat() const volatile { return b; }
+};
+extern "C" __global__ void k(float* out, Both* both) {
+  volatile Both* seen = both;
+  out[0] = __half2float(seen->half());
+  out[1] = __bfloat162float(seen->bfloat());
+}
+"""
+
+
+def test_narrow_numbers_are_copied_out_of_volatile_memory():
+    made = nvrtc.translate(replace(SOURCE, text=VOLATILE, expressions=[]))
+    out = np.zeros(2, np.float32)
+    run_kernel(made.ptx, "k", (1, 1, 1), (1, 1, 1), [out, np.array([0x3C00, 0x4000], np.uint16)])
+    assert out.tolist() == [1, 2]

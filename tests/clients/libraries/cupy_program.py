@@ -2,8 +2,10 @@
 
 import cupy as cp
 import cupyx.scipy.sparse as sparse
+import cupyx.scipy.special as special
 import numpy as np
 import scipy.sparse
+import scipy.special
 from checked import check, end
 
 rng = np.random.default_rng(0)
@@ -43,7 +45,24 @@ check("sparse by vector", host(lambda: s @ cp.asarray(v)), m @ v, 1e-14)
 check("sparse by sparse", host(lambda: (s @ s.T).toarray()), (m @ m.T).toarray(), 1e-13)
 check("csr to csc", host(lambda: s.tocsc().toarray()), m.toarray(), 0)
 double = cp.RawKernel('extern "C" __global__ void k(double* x) { x[threadIdx.x] = threadIdx.x * 2; }', "k")
+at = np.linspace(0.05, 3, 50)
+point = cp.asarray(at)
+check("sine and cosine integrals", host(lambda: cp.stack(special.sici(point))), np.stack(scipy.special.sici(at)), 1e-13)
+check("Legendre functions", host(lambda: special.lpmv(1, 2, point / 4)), scipy.special.lpmv(1, 2, at / 4), 1e-13)
+check(
+    "spherical harmonics",
+    host(lambda: special.sph_harm_y(2, 1, point, point)),
+    scipy.special.sph_harm_y(2, 1, at, at),
+    1e-13,
+)
 out = cp.zeros(64)
 double((1,), (64,), (out,))
 check("own kernel", host(lambda: out), np.arange(64) * 2.0, 0)
+growth = cp.RawKernel(
+    "#include <cuda/std/cmath>\n"
+    'extern "C" __global__ void k(double* x) { x[threadIdx.x] = cuda::std::exp(x[threadIdx.x] / 64); }',
+    "k",
+)
+growth((1,), (64,), (out,))
+check("own kernel of libcu++", host(lambda: out), np.exp(np.arange(64) / 32), 1e-15)
 end()

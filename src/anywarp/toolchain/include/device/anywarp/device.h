@@ -8,6 +8,7 @@
 #include "device_runtime.h"
 #include "integer.h"
 #include "math_names.h"
+#include "math_builtins.h"
 #include "arithmetic.h"
 #include "atomics.h"
 #include "memory.h"

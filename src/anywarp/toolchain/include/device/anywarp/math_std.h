@@ -27,6 +27,17 @@ AW_WHOLE(long long)
 AW_WHOLE(unsigned long long)
 #undef AW_WHOLE
 
+template <class T>
+struct aw_number : aw_whole<T> {};
+template <>
+struct aw_number<float> {
+  typedef double as_double;
+};
+template <>
+struct aw_number<double> {
+  typedef double as_double;
+};
+
 #define AW_EVERY_1(DO)                                                                                                   \
   DO(sin) DO(cos) DO(tan) DO(asin) DO(acos) DO(atan) DO(sinh) DO(cosh) DO(tanh) DO(asinh) DO(acosh) DO(atanh) DO(exp)    \
   DO(exp2) DO(expm1) DO(log) DO(log2) DO(log10) DO(log1p) DO(sqrt) DO(cbrt) DO(erf) DO(erfc) DO(lgamma) DO(tgamma)       \
@@ -39,20 +50,26 @@ AW_WHOLE(unsigned long long)
 AW_EVERY_1(AW_OF_WHOLE)
 #undef AW_OF_WHOLE
 
+// Of two types, any but two floats, of which there are overloads: in double (C++ [cmath.syn]).
+#define AW_EVERY_2(DO) \
+  DO(atan2) DO(copysign) DO(fdim) DO(fmax) DO(fmin) DO(fmod) DO(hypot) DO(nextafter) DO(pow) DO(remainder)
+#define AW_OF_TWO(name)                                                                                                \
+  template <class T, class U>                                                                                          \
+  __attribute__((device, always_inline, nodebug)) static inline typename aw_number<T>::as_double name(                 \
+      T x, U y, typename aw_number<U>::as_double* = 0) {                                                               \
+    return name((double)x, (double)y);                                                                                 \
+  }
+AW_EVERY_2(AW_OF_TWO)
+#undef AW_OF_TWO
+
 namespace std {
 #define AW_USING(name) using ::name;
 #define AW_USING_F(name) using ::name##f;
 AW_EVERY_1(AW_USING)
+AW_EVERY_2(AW_USING)
 using ::abs;
-using ::atan2;
-using ::copysign;
-using ::fdim;
 using ::fma;
-using ::fmax;
-using ::fmin;
-using ::fmod;
 using ::frexp;
-using ::hypot;
 using ::ilogb;
 using ::isfinite;
 using ::isinf;
@@ -64,9 +81,6 @@ using ::llround;
 using ::lrint;
 using ::lround;
 using ::modf;
-using ::nextafter;
-using ::pow;
-using ::remainder;
 using ::remquo;
 using ::scalbln;
 using ::scalbn;
@@ -75,5 +89,6 @@ using ::signbit;
 #undef AW_USING_F
 }  // namespace std
 #undef AW_EVERY_1
+#undef AW_EVERY_2
 
 #endif
