@@ -436,10 +436,19 @@ class Lanes(Addresses):
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.load.{t.mangle(element, n)}.p0"
         t.declarations[name] = f"declare {type} @{name}(ptr, <{n} x i1>, {type})"
+        self._ask_first(pointer, 0)
         loaded = t.let(f"call {type} @{name}(ptr align {size} {pointer}, <{n} x i1> {mask}, {type} zeroinitializer)")
         # LLVM 22's instcombine makes one of a masked load and a select with the same mask, where the select stands: behind a
         # store, say, that came after the load. It does not look through a freeze, which costs nothing.
         return t.let(f"freeze {type} {loaded}")
+
+    def _ask_first(self, pointer: str, kind: int) -> None:
+        """Ask for the line where a vector under a mask begins (`kind` 1: to write it), where the processor waits for such vectors one by one.
+
+        Zen 5: vectors under masks that cross lines, of what no near cache holds, take four times as long as asked for a moment before.
+        """
+        if self.far and self.v.machine.asks_first:
+            self.t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", str(kind)), ("i32", "3"), ("i32", "1"))
 
     def gather(self, element: str, align: int, pointers: str, mask: str) -> str:
         """Load a chunk's elements of 4 or 8 bytes from anywhere."""
@@ -550,6 +559,7 @@ class Lanes(Addresses):
         type, name = f"<{n} x {element}>", f"llvm.masked.store.{t.mangle(element, n)}.p0"
         t.declarations[name] = f"declare void @{name}({type}, ptr, <{n} x i1>)"
         store = f"call void @{name}({type} {chunk}, ptr align {size} {pointer}, <{n} x i1> {mask})"
+        self._ask_first(pointer, 1)
         if self.v.machine.quick_masks or mask.startswith(("<", "splat")):
             t.do(store)
             return
