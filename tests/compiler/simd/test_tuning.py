@@ -75,6 +75,7 @@ def seen(text, made, lanes=32, block=(256, 1, 1)):
         (Tuning(ahead=2, gathers=0, pairs=1, stream=64, vector=256), "ahead=2,gathers=0,pairs=1,stream=64,vector=256"),
         (Tuning(ahead=2, gathers=0, masks=0, pairs=1), "ahead=2,gathers=0,masks=0,pairs=1"),
         (Tuning(ahead=2, beside=0, gathers=0), "ahead=2,beside=0,gathers=0"),
+        (Tuning(beside=1, first=0, gathers=0), "beside=1,first=0,gathers=0"),
         (Tuning(stream=16, tiles=1, vector=256), "stream=16,tiles=1,vector=256"),
         (Tuning(measured=True), ""),
     ],
@@ -144,6 +145,48 @@ def test_loops_of_a_grid_ask_for_the_next_block_where_that_was_found_to_pay(cpu,
     asked = text.count("call void @llvm.prefetch.p0(")
     assert asked % 16 == 0 and asked > 0
     assert ("1024" in lines and "1984" in lines) == asks  # the block's 256 floats further on
+
+
+# out[2 i] = in[4 i], by way of shared memory
+MEMBERS = (
+    HEAD
+    + """
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+.reg .b32 %r<5>; .reg .b64 %d<9>;
+.shared .align 4 .b8 kept[4096];
+ld.param.u64 %d1, [in]; ld.param.u64 %d2, [out];
+mov.u32 %r1, %tid.x; mul.wide.u32 %d3, %r1, 16; add.u64 %d4, %d1, %d3;
+ld.global.u32 %r2, [%d4];
+mul.lo.u32 %r3, %r1, 12; mov.u32 %r4, kept; add.u32 %r3, %r3, %r4;
+st.shared.u32 [%r3], %r2; ld.shared.u32 %r2, [%r3];
+mul.wide.u32 %d5, %r1, 8; add.u64 %d6, %d2, %d5;
+st.global.u32 [%d6], %r2;
+ret;
+}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "found", "asks"),
+    [
+        ("znver4", {}, False),
+        ("znver5", {}, True),
+        ("znver5", {"first": 0}, False),
+        ("skylake-avx512", {"first": 1}, True),
+        ("znver5", {"vector": 256}, False),
+    ],
+)
+def test_vectors_under_masks_in_far_memory_are_asked_for_first_where_that_was_found_to_pay(cpu, found, asks):
+    text = seen(MEMBERS, target(cpu, **found)).llvm()
+    asked = re.findall(r"call void @llvm\.prefetch\.p0\(ptr (%\w+), i32 (\d)", text)
+    # 32 lanes' members lie in eight vectors to be read, in four to be written
+    assert [kind for _, kind in asked] == (["0"] * 8 + ["1"] * 4 if asks else [])
+    for pointer, _ in asked:
+        before, _, behind = text.partition(f"call void @llvm.prefetch.p0(ptr {pointer},")
+        accessed = f"ptr align 4 {pointer}, <16 x i1>"
+        assert accessed in behind and accessed not in before
 
 
 def test_lanes_are_read_one_by_one_where_that_is_quicker_and_the_results_are_the_same():

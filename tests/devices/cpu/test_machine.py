@@ -72,6 +72,15 @@ def test_whether_the_next_block_is_asked_for_in_loops_is_said_only_where_the_nam
     assert (after(INTEL, pairs=130e3, beside=62e3), after(beside=62e3)) == ("", "beside=0")
 
 
+def test_whether_vectors_under_masks_are_asked_for_is_said_only_where_the_name_says_otherwise():
+    zen5 = make_target("x86_64-unknown-linux-gnu", "znver5", AVX512)  # an EPYC of family 26 model 2
+    slow, even = {"crossing": 430e3, "asked": 147e3}, {"crossing": 150e3, "asked": 147e3}
+    assert (after(zen5, **slow), after(**slow)) == ("", "first=1")
+    assert (after(zen5, **even), after(**even)) == ("", "")  # not clearly
+    assert (after(zen5, crossing=147e3, asked=190e3), after(crossing=147e3, asked=190e3)) == ("first=0", "")
+    assert after(crossing=1e12, asked=147e3) == ""
+
+
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, 1e12])
 def test_what_cannot_be_says_nothing(bad):
     for name in ZEN4:
@@ -129,7 +138,7 @@ def test_this_processor_is_measured():
         | {"beside"}
     )
     if target.machine.avx512:
-        names |= {"fma256", "fma512", "gather", "apart"}
+        names |= {"fma256", "fma512", "gather", "apart", "crossing", "asked"}
     else:
         names |= {"part", "whole"}
     if target.machine.bf16:
@@ -142,7 +151,7 @@ def test_this_processor_is_measured():
 def test_without_memory_to_spare_only_what_needs_none_is_measured():
     target = this_machine()
     figures = measure(target, memory=False)
-    assert not any(name.startswith(("through", "past", "ahead", "beside")) for name in figures)
+    assert not any(name.startswith(("through", "past", "ahead", "beside", "crossing", "asked")) for name in figures)
     assert ("gather" in figures) == target.machine.avx512
 
 

@@ -86,6 +86,7 @@ class Addresses:
         self.computed = find_computed(values)
         self.next_block = NextBlock(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
+        self.far = False  # whether the access at hand may be of memory that no near cache holds
         self.bounded = False  # whether they would be, if none met a bound
         self.following = ""  # how far behind them the next block's lie (i64), where that is known
         self.local = lanes_apart(values)
@@ -473,11 +474,12 @@ class Addresses:
 
     def _at(self, op: Op, place: Address, near: bool, access: Callable[[Address], Parts]) -> Parts:
         """Emit an access at a place; `near`: with a test of each chunk, if nothing is known of its lanes."""
+        self.far = InSpace.of(op).space in ("global", "generic", "const")
         self.near = near and place.offsets is None
         if self.near and InSpace.of(op).space in ("global", "generic", "const"):
             self.following = self.next_block.distance(op)
         parts = access(place)
-        self.near, self.following = False, ""
+        self.near, self.following, self.far = False, "", False
         return parts
 
     def _may_be_regular(self, op: Op) -> bool:

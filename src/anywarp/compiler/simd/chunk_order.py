@@ -40,6 +40,7 @@ _PURE_CALL = re.compile(
     r"|smin|smax|umin|umax|fshl|fshr|abs|prefetch|x86\.avx2\.(perm|pack|pmovmskb)|x86\.avx512\.permvar|x86\.avx512\.(add|sub|mul|div|sqrt|vfmadd)\.p[sd]"
     r"|x86\.avx512\.(mask\.)?(getexp|getmant|scalef|rndscale|rcp14|rsqrt14|fixupimm)|x86\.(sse|avx)\.(rcp|rsqrt)\.ps)"
 )
+_ASKS = re.compile(r"  call void @llvm\.prefetch\.p0\(ptr (%[\w.]+),")
 _ACCESS_CALL = re.compile(r"llvm\.masked\.(load|store|gather|scatter)\.")
 
 
@@ -215,6 +216,8 @@ def _take_line(found: _Stretch, line: str, offset: int, chunk: int, variables: s
             return False
         if access and not _take_access(found, node, number, access == "store", chunk):
             return False
+        if access and number and _asks_for(found.nodes[-1], used):  # behind the access it would be in vain
+            node.after.append(number - 1)
         late = late or access == "load"
     else:
         return False
@@ -223,6 +226,12 @@ def _take_line(found: _Stretch, line: str, offset: int, chunk: int, variables: s
     if name:
         found.makers[name] = number
     return True
+
+
+def _asks_for(node: _Node, names: Iterable[str]) -> bool:
+    """Tell whether a line asks for what lies at one of these pointers."""
+    asks = _ASKS.match(node.lines[0]) if node.lines else None
+    return asks is not None and asks[1] in names
 
 
 def _take_access(found: _Stretch, node: _Node, number: int, store: bool, chunk: int) -> bool:

@@ -33,7 +33,7 @@ class Machine:
     for a fault handler: "exact" (all), "gathers", "off". `quick_bf16`: sums of two products of bf16 take as long as one
     multiply-add of f32. `mask_registers`: masks have registers of their own (AVX-512VL), also where vectors are narrower than the processor's. `quick_masks`: stores
     of some of a vector's lanes take about as long as plain ones. `gfni`: bits are transposed by one instruction. `reads_apart`: lanes anywhere are read one by one. `asks_beside`: loops of distant
-    trips ask for the next block's, too. `tiles_bf16`, `tiles_int8`: products of these types go through tiles (AMX).
+    trips ask for the next block's, too. `asks_first`: vectors under masks are asked for before they are accessed. `tiles_bf16`, `tiles_int8`: products of these types go through tiles (AMX).
     """
 
     vector_bits: int
@@ -52,6 +52,7 @@ class Machine:
     quick_masks: bool = True
     reads_apart: bool = False
     asks_beside: bool = False
+    asks_first: bool = False
     tiles_bf16: bool = False
     tiles_int8: bool = False
     tuning: Tuning = USUAL

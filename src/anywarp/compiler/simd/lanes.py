@@ -178,7 +178,7 @@ class Lanes(Addresses):
         every = t.two("icmp eq", bits, t.cast("bitcast", f"<{n} x i1>", other, bits), "0")
         t.do(f"br i1 {self.steady(places, 0, every)}, label %{near}, label %{far}")
         t.start(near)
-        return pointer, far, after
+        return self._there(pointer, mask) if mask else pointer, far, after
 
     def _load_if_near(self, address: Address, chunk: int, element: str, size: int, mask: str) -> str:
         t, n = self.t, self.v.chunk
@@ -233,7 +233,17 @@ class Lanes(Addresses):
         every = self.steady(places, 0, t.two("icmp eq", f"i{n}", found, wanted))
         t.do(f"br i1 {self.steady(places, n - 1, every)}, label %{runs}, label %{apart}")
         t.start(runs)
-        return (pointers[0], first), (pointers[1], second), apart
+        left, right = (self._there(pointer, run) for pointer, run in zip(pointers, (first, second), strict=True))
+        return (left, first), (right, second), apart
+
+    def _there(self, pointer: str, mask: str) -> str:
+        """Return a pointer found in a lane, or where no lane is on one at a place of our own: a lane that is off may name what is not there.
+
+        An access under a mask with nothing on is none, but a page that is missing takes the processor long to find out (Zen 5: 134 ns).
+        """
+        t, word = self.t, f"i{self.v.chunk}"
+        on = t.two("icmp ne", word, t.cast("bitcast", f"<{self.v.chunk} x i1>", mask, word), "0")
+        return t.pick(0, on, "ptr", pointer, self._own_place())
 
     def _load_if_two_runs(self, places: Places, element: str, size: int, mask: str, after: str) -> tuple[str, str]:
         """Emit code for when a chunk's lanes lie in two runs; returns the chunk and the label it comes from. Code for otherwise goes on."""
@@ -426,10 +436,19 @@ class Lanes(Addresses):
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.load.{t.mangle(element, n)}.p0"
         t.declarations[name] = f"declare {type} @{name}(ptr, <{n} x i1>, {type})"
+        self._ask_first(pointer, 0)
         loaded = t.let(f"call {type} @{name}(ptr align {size} {pointer}, <{n} x i1> {mask}, {type} zeroinitializer)")
         # LLVM 22's instcombine makes one of a masked load and a select with the same mask, where the select stands: behind a
         # store, say, that came after the load. It does not look through a freeze, which costs nothing.
         return t.let(f"freeze {type} {loaded}")
+
+    def _ask_first(self, pointer: str, kind: int) -> None:
+        """Ask for the line where a vector under a mask begins (`kind` 1: to write it), where the processor waits for such vectors one by one.
+
+        Zen 5: vectors under masks that cross lines, of what no near cache holds, take four times as long as asked for a moment before.
+        """
+        if self.far and self.v.machine.asks_first:
+            self.t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", str(kind)), ("i32", "3"), ("i32", "1"))
 
     def gather(self, element: str, align: int, pointers: str, mask: str) -> str:
         """Load a chunk's elements of 4 or 8 bytes from anywhere."""
@@ -449,10 +468,14 @@ class Lanes(Addresses):
 
     def _elsewhere(self, pointers: str, mask: str) -> str:
         """Point lanes that are off at a place of our own: LLVM makes a branch for each lane of a masked access that is no instruction."""
-        n, t = self.v.chunk, self.t
+        n = self.v.chunk
+        return self.t.pick(n, mask, f"<{n} x ptr>", pointers, self.v.splat("ptr", self._own_place()))
+
+    def _own_place(self) -> str:
+        """Return a pointer to a vector's room that nobody reads for its content."""
         if not self._nowhere:
-            self._nowhere = t.alloca("[16 x i8]", 16)
-        return t.pick(n, mask, f"<{n} x ptr>", pointers, self.v.splat("ptr", self._nowhere))
+            self._nowhere = self.t.alloca("[128 x i8]", 64)
+        return self._nowhere
 
     def store_lanes(
         self, address: Address, chunks: Sequence[str], element: str, size: int, masks: list[str] | None, volatile: bool
@@ -536,6 +559,7 @@ class Lanes(Addresses):
         type, name = f"<{n} x {element}>", f"llvm.masked.store.{t.mangle(element, n)}.p0"
         t.declarations[name] = f"declare void @{name}({type}, ptr, <{n} x i1>)"
         store = f"call void @{name}({type} {chunk}, ptr align {size} {pointer}, <{n} x i1> {mask})"
+        self._ask_first(pointer, 1)
         if self.v.machine.quick_masks or mask.startswith(("<", "splat")):
             t.do(store)
             return

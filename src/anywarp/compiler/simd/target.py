@@ -160,7 +160,7 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     bf16 = avx512 and "avx512bf16" in have
     vnni = {"avx512vnni", "avx512vl"} <= have if avx512 else avx2 and "avxvnni" in have
     # LLVM's names: Intel's pairs are at a quarter of the rate (matrix_panels.py), AMD's masked stores without AVX-512 are microcode, and its prefetchers gain by the next
-    # block's lines in loops of distant trips (docs/performance.md).
+    # block's lines in loops of distant trips; Zen 5 by lines that are asked for before vectors under masks (docs/performance.md).
     named = cpu.startswith("znver")
     quick = bf16 and (named if tuning.pairs is None else bool(tuning.pairs))
     mask_registers = {"avx512f", "avx512bw", "avx512vl"} <= have
@@ -173,6 +173,7 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
         mask_registers=mask_registers,
         quick_masks=quick_masks, reads_apart=not mask_registers and (named or not tuning.gathers),
         asks_beside=named if tuning.beside is None else bool(tuning.beside),
+        asks_first=avx512 and (cpu == "znver5" if tuning.first is None else bool(tuning.first)),
         tiles_bf16=tiles and "amx-bf16" in have, tiles_int8=tiles and "amx-int8" in have, tuning=tuning,
     )  # fmt: skip
     if avx512 and not tuning.gathers:

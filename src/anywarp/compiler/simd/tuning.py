@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 _RANGES = {
     "ahead": range(1, 257),
     "beside": range(2),
+    "first": range(2),
     "gathers": range(2),
     "masks": range(2),
     "pairs": range(2),
@@ -26,7 +27,8 @@ class Tuning:
 
     `stream`: MiB that a launch must store at one place in the code to go past the caches; what fits a cache is soon read again by
     somebody. `ahead`: KiB of a gang's loads that are on their way in a loop of distant trips. `beside`: whether such a
-    loop asks for what the next block will load at the same trip, too (None: as LLVM's name of the processor says). `gathers`: whether lanes anywhere are
+    loop asks for what the next block will load at the same trip, too (None: as LLVM's name of the processor says). `first`: whether vectors under masks are asked for before
+    they are accessed, with AVX-512 (None: as that name says). `gathers`: whether lanes anywhere are
     read by gather instructions, or one by one. `masks`: whether stores of some of a vector's lanes take about as long as plain ones, where
     AVX-512 is not there (None: as LLVM's name of the processor says). `vector`: bits of the vectors where AVX-512 is there. `pairs`: whether sums of two
     products of bf16 take as long as one multiply-add of f32 (None: as LLVM's name of the processor says). `tiles`: whether the process that
@@ -35,6 +37,7 @@ class Tuning:
 
     ahead: int = 8
     beside: int | None = None
+    first: int | None = None
     gathers: int = 1
     masks: int | None = None
     pairs: int | None = None

@@ -21,6 +21,8 @@ _CHAINS = 12
 _AT_ONCE = 4
 _MASKED = 8
 """Lanes of the vectors that are stored under a mask."""
+_CROSSED = 8
+"""Lines of a trip that vectors under masks cross."""
 _TABLE = 63
 """Groups of indices, less one."""
 
@@ -48,8 +50,10 @@ def loops(chunk: int, avx512: bool, bf16: bool) -> tuple[list[str], str]:
     if avx512:
         made |= {f"fma{32 * lanes}": _chains(lanes, "float", f"llvm.fma.v{lanes}f32") for lanes in (8, 16)}
         made |= {"gather": _gather(True), "apart": _gather(False)}
+        made |= {"crossing": _crossing(False), "asked": _crossing(True)}
         declared += [f"{t} @llvm.fma.v{n}f32({t}, {t}, {t})" for n in (8, 16) for t in [f"<{n} x float>"]]
         declared.append("<16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr>, <16 x i1>, <16 x float>)")
+        declared.append("<16 x float> @llvm.masked.load.v16f32.p0(ptr, <16 x i1>, <16 x float>)")
     if bf16:
         name = "llvm.x86.avx512bf16.dpbf16ps.512"
         made["pairs"] = _chains(16, "bfloat", name)
@@ -119,6 +123,26 @@ def _gather(together: bool) -> _Loop:
         body.append(f"  %v{lane} = insertelement {type} {last}, float %l{lane}, i32 {lane}")
         last = f"%v{lane}"
     return _Loop(16, [*body, f"  %sum = fadd {type} %a0, {last}"], ("%sum",))
+
+
+def _crossing(asked: bool) -> _Loop:
+    """Read structures of four floats member by member, as vectors of which every fourth element is wanted; `asked`: each line is asked for first."""
+    type, chains = "<16 x float>", 4
+    wanted = ", ".join(f"i1 {str(i % 4 == 0).lower()}" for i in range(16))
+    body = ["  %at = getelementptr i8, ptr %p, i64 %i", *_lines("%at", "q", _CROSSED, _LINE)]
+    if asked:
+        body += [f"  call void @llvm.prefetch.p0(ptr %q{k}, i32 0, i32 3, i32 1)" for k in range(_CROSSED)]
+    last = [f"%a{i}" for i in range(chains)]
+    for member in range(4):
+        for k in range(_CROSSED):
+            name, chain = f"{member}_{k}", k % chains
+            body.append(f"  %p{name} = getelementptr i8, ptr %q{k}, i64 {4 * member}")
+            body.append(
+                f"  %l{name} = call {type} @llvm.masked.load.v16f32.p0(ptr align 4 %p{name}, <16 x i1> <{wanted}>, {type} zeroinitializer)"
+            )
+            body.append(f"  %s{name} = fadd {type} {last[chain]}, %l{name}")
+            last[chain] = f"%s{name}"
+    return _Loop(16, body, tuple(last), _CROSSED * _LINE)
 
 
 def _stores(masked: bool) -> _Loop:

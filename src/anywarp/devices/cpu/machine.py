@@ -30,6 +30,8 @@ _CLEARLY = 0.8
 _AS_GOOD = 0.93
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)
 _ROUNDS, _SWEEPS = 7, 6
+_STRUCTURES = 8 << 20
+"""Bytes that vectors under masks go through: more than a cache of one core holds."""
 _TAKES = 3
 
 _Name = TypeVar("_Name", str, int)
@@ -42,7 +44,8 @@ def choose(figures: Figures, target: SimdTarget) -> Tuning:
     usual = USUAL
     return Tuning(
         ahead=_ahead(figures, usual.ahead),
-        beside=_beside(figures, target.machine.asks_beside),
+        beside=_gained(figures, f"ahead{USUAL.ahead}", "beside", target.machine.asks_beside),
+        first=_gained(figures, "crossing", "asked", target.machine.asks_first),
         gathers=_gathers(figures, usual.gathers),
         masks=_masks(figures, target.machine.quick_masks),
         pairs=_pairs(figures, target.machine.quick_bf16),
@@ -122,11 +125,11 @@ def _ahead(figures: Figures, usual: int) -> int:
     return next(kib for kib in AHEAD if times[kib] * _AS_GOOD <= least)
 
 
-def _beside(figures: Figures, named: bool) -> int | None:
-    """Ask for the next block's in loops of distant trips where that takes clearly less time; None where that is what the name says."""
-    if not _plausible(figures, (f"ahead{USUAL.ahead}", "beside"), 8):
+def _gained(figures: Figures, without: str, asking: str, named: bool) -> int | None:
+    """Ask for lines, as the loop `asking` does, where that takes clearly less time than without; None where that is what the name says."""
+    if not _plausible(figures, (without, asking), 8):
         return None
-    gain = figures["beside"] / figures[f"ahead{USUAL.ahead}"]
+    gain = figures[asking] / figures[without]
     clear = gain > 1 / _CLEARLY if named else gain < _CLEARLY
     return int(not named) if clear else None
 
@@ -224,3 +227,8 @@ def _sweep(out: dict[str, float], run: Mapping[str, Callable[[int, int], float]]
             out[name] = min(out.get(name, math.inf), spent * 8 / columns)
         column += 1  # has been asked for
     assert column * SLICE <= DISTANCE
+    for name in (
+        ("crossing", "asked") if "crossing" in run else ()
+    ):  # one after the other: what one leaves in the caches is not the other's
+        for _ in range(_SWEEPS):
+            out[name] = min(out.get(name, math.inf), run[name](room, _STRUCTURES))
