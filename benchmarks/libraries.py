@@ -98,7 +98,7 @@ def main() -> None:
     few_columns_of_many(cublas, direct, handle, rounds)
 
 
-FEW = ((4096, (1, 4, 8)), (1024, (1, 4, 8)))
+FEW = ((4096, (1, 4, 8, 16, 64)), (1024, (1, 4, 8, 16, 64)))
 """Rows and depth of the long factor, and columns that it is multiplied with."""
 
 

@@ -73,13 +73,12 @@ uint64_t allocate_in_file(PoolFile& file, uint64_t bytes, int device) {
   }
 }
 
-// `freed`: a block of the pool's that was freed before, if there is one.
-uint64_t allocate_in_pool(uint64_t freed, uint64_t bytes, int device) {
-  uint64_t block = block_bytes(bytes);
-  if (freed && !checking()) return freed;
+// `found`: a block of the pool's that was freed before, or the size of a new one.
+uint64_t allocate_in_pool(const Pool::Block& found, int device) {
+  if (found.base && !checking()) return found.base;
   // The pool counts as it always does, but who still uses the freed block is seen.
-  if (freed) release_bytes(reinterpret_cast<void*>(freed), block, device);
-  return reinterpret_cast<uint64_t>(allocate_bytes(block, device));
+  if (found.base) release_bytes(reinterpret_cast<void*>(found.base), found.bytes, device);
+  return reinterpret_cast<uint64_t>(allocate_bytes(found.bytes, device));
 }
 
 // What no checked kernel may touch behind each allocation, so that running over its end is seen.
@@ -169,7 +168,7 @@ bool wake_bytes(uint64_t bytes, int device) {
 
 void give_back(const Allocation& a) {
   if (a.kind != MemoryKind::variables) tell_allocation(a, true);
-  if (a.pool) a.pool->remove(a.bytes);
+  if (a.pool) a.pool->remove(a.bytes, a.block);
   unwatch(a.base);
   if (a.graph_memory) return withdraw(*a.graph_memory);
   if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped ||
@@ -182,7 +181,10 @@ void give_back(const Allocation& a) {
     return a.pool->file->release(a.base, a.bytes);
   }
   if (a.pool) {
-    return a.pool->keep(a.base, block_bytes(a.bytes));
+    const uint64_t cut = block_bytes(a.bytes);
+    if (cut == a.block || processor::join(reinterpret_cast<void*>(a.base), cut))
+      return a.pool->keep(a.base, a.block);
+    return release_bytes(reinterpret_cast<void*>(a.base), a.block, a.device);
   }
   release_bytes(reinterpret_cast<void*>(a.base), a.bytes, a.device);
 }
@@ -208,20 +210,20 @@ void enter(Allocation allocation) {
 uint64_t allocate_in(const std::shared_ptr<Context>& context, uint64_t bytes, MemoryKind kind,
                      unsigned flags, std::shared_ptr<Pool> pool, bool narrow) {
   require(bytes > 0);
-  uint64_t freed = pool ? pool->add(bytes) : 0;
+  const Pool::Block found = pool ? pool->add(bytes) : Pool::Block{};
   Allocation a;
   a.device = pool ? pool->device : context->device;
   try {
     a.base = pool && pool->file ? allocate_in_file(*pool->file, bytes, a.device)
-             : pool ? allocate_in_pool(freed, bytes, a.device)
+             : pool ? allocate_in_pool(found, a.device)
                     : reinterpret_cast<uint64_t>(allocate_bytes(bytes, a.device, narrow));
   } catch (...) {
-    if (pool) pool->remove(bytes);
+    if (pool) pool->remove(bytes, found.bytes);
     throw;
   }
   a.bytes = bytes, a.kind = kind, a.flags = flags;
   a.context = context, a.context_id = context->id;
-  a.pool = std::move(pool);
+  a.pool = std::move(pool), a.block = found.bytes;
   if (kind == MemoryKind::managed) a.advice = std::make_shared<Advice>();
   uint64_t base = a.base;
   enter(std::move(a));

@@ -46,36 +46,54 @@ void Pool::forget(Blocks& among, Blocks::iterator block) {
   among.erase(block);
 }
 
-uint64_t Pool::add(uint64_t bytes) {
+// The one of that size freed last, whose bytes may still be in the processor's caches; else the
+// smallest that is not much larger: what grows step by step, as a list of keys and values does,
+// would meet new pages each time. With the mutex held.
+Pool::Block Pool::take_waiting(uint64_t block) {
+  auto found = by_size.upper_bound(block);
+  if (found != by_size.begin() && std::prev(found)->first == block) {
+    --found;
+  } else {
+    const bool exact = limit || checking() || !processor::may_be_cut(block);
+    if (exact || found == by_size.end() || found->first > block + block / 4 ||
+        !processor::may_be_cut(found->first))
+      return {0, block, false};
+  }
+  auto newest = found->second;
+  Block out = *newest;
+  forget(out.rests ? resting : waiting, newest);
+  return out;
+}
+
+Pool::Block Pool::add(uint64_t bytes) {
   uint64_t block = block_bytes(bytes);
   Block found{};
   {
     std::lock_guard lock(mutex);
     require(limit == 0 || (bytes <= limit && used <= limit - bytes), CUDA_ERROR_OUT_OF_MEMORY);
-    // The one freed last: its bytes may still be in the processor's caches.
-    auto end = by_size.upper_bound(block);
-    if (end != by_size.begin() && std::prev(end)->first == block) {
-      auto newest = std::prev(end)->second;
-      found = *newest;
-      forget(found.rests ? resting : waiting, newest);
-    }
-    used += bytes, held += block;
+    found = take_waiting(block);
+    used += bytes, held += found.bytes;
     used_high = std::max(used_high, used);
   }
-  if (found.rests && !wake_bytes(block, device)) {
-    processor::release(reinterpret_cast<void*>(found.base), block);
-    found.base = 0;
+  auto* memory = reinterpret_cast<void*>(found.base);
+  if (found.rests && !wake_bytes(found.bytes, device)) {
+    processor::release(memory, found.bytes);
+    std::lock_guard lock(mutex);
+    held -= found.bytes - block;
+    found = {0, block, false};
+  } else if (found.bytes > block) {
+    processor::cut(memory, block);
   }
   if (limit) trim(block_bytes(limit));  // what waits makes room
   std::lock_guard lock(mutex);
   reserved_high = std::max(reserved_high, held + kept);
-  return found.base;
+  return found;
 }
 
-void Pool::remove(uint64_t bytes) {
+void Pool::remove(uint64_t bytes, uint64_t block) {
   std::lock_guard lock(mutex);
   used -= std::min(used, bytes);
-  held -= std::min(held, block_bytes(bytes));
+  held -= std::min(held, block);
 }
 
 void Pool::keep(uint64_t base, uint64_t block) {

@@ -27,24 +27,25 @@ struct Pool {
   std::map<std::pair<CUmemLocationType, int>, CUmemAccess_flags> access;
   std::shared_ptr<PoolFile> file;  // of pools that processes share
 
-  // Counts an allocation and returns a block for it that was freed before; 0 when none of its size
-  // waits. Throws OUT_OF_MEMORY beyond the limit.
-  uint64_t add(uint64_t bytes);
-  void remove(uint64_t bytes);
-
-  // Lets a block that was freed wait for the next allocation of its size. What is reserved beyond
-  // the release threshold goes back to the system when the program next synchronizes.
-  void keep(uint64_t base, uint64_t block);
-  void rest();                // what is beyond the threshold
-  void trim(uint64_t bytes);  // the oldest first, until no more than that is reserved
-  void empty();               // nothing waits any more
-
   // A block that waits. When it rests, its pages are the system's to take and it does not count as
   // reserved, but its address and, until they are taken, its pages are still there.
   struct Block {
     uint64_t base, bytes;
     bool rests;
   };
+
+  // Counts an allocation and returns a block for it: one that was freed before, of its size or a
+  // little larger; with base 0 when none such waits. Throws OUT_OF_MEMORY beyond the limit.
+  Block add(uint64_t bytes);
+  void remove(uint64_t bytes, uint64_t block);
+
+  // Lets a block that was freed wait for the next allocation that fits. What is reserved beyond
+  // the release threshold goes back to the system when the program next synchronizes.
+  void keep(uint64_t base, uint64_t block);
+  void rest();                // what is beyond the threshold
+  void trim(uint64_t bytes);  // the oldest first, until no more than that is reserved
+  void empty();               // nothing waits any more
+
   using Blocks = std::list<Block>;
 
   mutable std::mutex mutex;
@@ -62,6 +63,7 @@ struct Pool {
   Pool& operator=(const Pool&) = delete;
 
  private:
+  Block take_waiting(uint64_t block);
   void forget(Blocks& among, Blocks::iterator block);
   void release_down_to(uint64_t most_waiting);
 };

@@ -184,7 +184,7 @@ AW_EXPORT CUresult cuMemPoolImportPointer(CUdeviceptr* out, CUmemoryPool handle,
     a.base = file.open_part(ticket.offset, ticket.bytes), a.bytes = ticket.bytes;
     a.context = context, a.context_id = context->id, a.device = context->device;
     a.pool = pool;
-    pool->add(ticket.bytes);
+    a.block = pool->add(ticket.bytes).bytes;
     *out = a.base;
     enter(std::move(a));
   });

@@ -24,6 +24,7 @@ struct Allocation {
   int device = 0;
   uint64_t id = 0;  // never reused (CU_POINTER_ATTRIBUTE_BUFFER_ID)
   std::shared_ptr<Pool> pool;
+  uint64_t block = 0;    // of the pool, which may be larger than it would make for `bytes`
   bool freeing = false;  // cuMemFreeAsync was called and has not come about yet
   bool sync_memops = false;
   std::shared_ptr<Advice> advice;             // of managed memory

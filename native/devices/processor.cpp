@@ -134,6 +134,19 @@ bool processor::rest(void* memory, uint64_t bytes) {
 #endif
 }
 
+bool processor::may_be_cut(uint64_t bytes) {
+  return bytes >= kLargeAllocation && bytes < kHugePage;
+}
+
+// Where the system has no room for another mapping, the guard behind all of it remains.
+void processor::cut(void* memory, uint64_t bytes) {
+  mprotect(static_cast<char*>(memory) + bytes, page_size(), PROT_NONE);
+}
+
+bool processor::join(void* memory, uint64_t bytes) {
+  return mprotect(static_cast<char*>(memory) + bytes, page_size(), PROT_READ | PROT_WRITE) == 0;
+}
+
 void processor::release(void* memory, uint64_t bytes) {
   uint64_t guard = bytes < kLargeAllocation ? 0 : page_size();
   munmap(memory, round_up(bytes ? bytes : 1, page_size()) + guard);

@@ -51,6 +51,11 @@ void release(void* memory, uint64_t bytes);
 // Lets the system take the pages of allocated memory when it needs them: they then read as zero.
 // They are the program's again where it writes. False where the system knows no such thing.
 bool rest(void* memory, uint64_t bytes);
+// For allocations whose pages are small and that are guarded: cut() lets nothing touch the page
+// behind the first `bytes`, whole pages, which join() gives back as it was; false where it cannot.
+bool may_be_cut(uint64_t bytes);
+void cut(void* memory, uint64_t bytes);
+bool join(void* memory, uint64_t bytes);
 uint64_t free_memory();
 
 // Makes an artifact callable; throws Failure when it is damaged.

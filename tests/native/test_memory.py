@@ -318,6 +318,36 @@ def is_mapped(address):
     return any(int(first, 16) <= address < int(end, 16) for first, end in ranges)
 
 
+def rights_at(address):
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        places, rights = line.split()[:2]
+        first, end = (int(place, 16) for place in places.split("-"))
+        if first <= address < end:
+            return rights
+    return ""
+
+
+def test_what_grows_step_by_step_is_served_from_somewhat_larger_freed_blocks(driver, pool):
+    """No more than a quarter larger; nothing touches the page behind what was asked for, and a freed block is whole again."""
+    kilobyte = 1024
+    block = driver.out("cuMemAllocFromPoolAsync", 1000 * kilobyte, pool, 0)
+    for size, reused in ((1000, True), (900, True), (800, True), (796, False), (1001, False), (63, False)):
+        driver.cuMemFreeAsync(block, 0)
+        address = driver.out("cuMemAllocFromPoolAsync", size * kilobyte, pool, 0)
+        assert (address == block) == reused, size
+        end = address + (size * kilobyte + 4095) // 4096 * 4096
+        assert not rights_at(end).startswith("rw") or size < 64, size
+        assert driver_number(driver, pool, RESERVED) >= size * kilobyte
+        driver.cuMemsetD8_v2(address, 5, size * kilobyte)
+        driver.cuMemFreeAsync(address, 0)
+        block = driver.out("cuMemAllocFromPoolAsync", 1000 * kilobyte, pool, 0)
+        driver.cuMemsetD8_v2(block, 6, 1000 * kilobyte)
+        assert ctypes.string_at(block, 1000 * kilobyte) == bytes([6]) * (1000 * kilobyte)
+    driver.cuMemFreeAsync(block, 0)
+    driver.cuStreamSynchronize(0)
+    assert driver_number(driver, pool, RESERVED) == 0
+
+
 def test_memory_that_pools_keep_is_there_for_other_allocations(driver, pool):
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))

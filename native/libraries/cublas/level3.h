@@ -60,12 +60,15 @@ inline bool unpacked(const Shape& s) {
 
 // Else it packs a factor before it multiplies it, which takes several times as long as a product
 // with a few columns (or rows) itself. In f32 such products are our own, of one or many matrices:
-// of many, a call of OpenBLAS for each takes longer.
+// of many, a call of OpenBLAS for each takes longer. So are those with some more columns and a
+// large factor: ours reads memory beside the arithmetic.
 inline bool narrow(const Shape& s, uint64_t count) {
   constexpr double kWorthwhile = 16384;  // numbers of the long factors
-  return std::min(s.m, s.n) <= product::kFew &&
-         double(std::max(s.m, s.n)) * s.k * static_cast<double>(count) >= kWorthwhile &&
-         !(count == 1 && unpacked(s));
+  if (std::min(s.m, s.n) <= product::kFew)
+    return double(std::max(s.m, s.n)) * s.k * static_cast<double>(count) >= kWorthwhile &&
+           !(count == 1 && unpacked(s));
+  constexpr double kLong = 65536;  // of a matrix
+  return s.n <= product::kNarrow && s.n < s.m && double(s.m) * s.k >= kLong && !unpacked(s);
 }
 inline product::Product narrow_product(const Shape& s, float alpha, const void* A, const void* B,
                                        float beta, void* C, uint64_t count) {

@@ -23,14 +23,23 @@ struct Block {
   int64_t pitch;  // from unit to unit of one panel, whole vectors; 0: the panel's width
 };
 
+// Lines of the cache that are asked for while panels are multiplied, so that memory is read beside
+// the arithmetic.
+struct Ahead {
+  const uint8_t* at;  // of the first of some runs, `ld` bytes apart; null: none
+  int64_t ld, lines;  // of a run
+  int64_t count;      // of all runs
+  int64_t each;       // lines with each unit
+};
+
 // Packed blocks of both factors, and where their product goes.
 struct Panels {
   const uint32_t *a, *b;
   int64_t m, n, units;
   void* sums;  // column after column, `ld` apart, in whole panels
   int64_t ld;
-  int32_t* corrections;  // for each column, what is to be subtracted from sums in s32
-  bool more;             // added to what sums and corrections are
+  bool more;  // added to what sums are
+  Ahead ahead = {};
 };
 
 // How much of a product is done at once.

@@ -76,11 +76,6 @@ AW_TARGET void correct_quads(const uint32_t* panel, int64_t units, int32_t* corr
   _mm512_mask_storeu_epi32(corrections, columns,
                            _mm512_add_epi32(total, _mm512_maskz_loadu_epi32(columns, corrections)));
 }
-AW_TARGET void multiply_quads(const Panels& of) {
-  for (int64_t j = 0; j < of.n; j += kColumns)
-    correct_quads(of.b + j * of.units, of.units, of.corrections + j);
-  multiply<I>(of);
-}
 #include "libraries/product/few.inc"
 }  // namespace s8
 
@@ -102,9 +97,9 @@ Kernels made(bool has_bf16, bool has_vnni) {
   const Way f32 = f32::way<F>(pack, f32::few_as_f32<F>);
   const Way pairs = has_bf16 ? bf16::way<F>(pack_pairs, bf16::few) : f32;
   const Way bytes =
-      has_vnni ? s8::way<I>(pack_quads, s8::few_of_type<Quads<true>, OffsetWords, I>,
-                            s8::multiply_quads, s8::correct_quads)
-               : s16::way<I>(pack_with<ShortPairs>, s16::few_of_type<ShortPairs, ShortWords, I>);
+      has_vnni
+          ? s8::way<I>(pack_quads, s8::few_of_type<Quads<true>, OffsetWords, I>, s8::correct_quads)
+          : s16::way<I>(pack_with<ShortPairs>, s16::few_of_type<ShortPairs, ShortWords, I>);
   return {f32, f32, pairs, bytes, sum_pixels, sum_lines, nullptr, finish, to_f32, from_f32};
 }
 

@@ -22,6 +22,8 @@ namespace {
 constexpr double kWorthwhile = 200000;
 // How many rows or columns are done at once where the others are few, and how many units of them.
 constexpr int64_t kLong = 512, kDeep = 512;
+// Units of rows that are packed at once where columns are not many: what the first cache holds.
+constexpr int64_t kNear = 128;
 
 int64_t rounded(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -83,6 +85,7 @@ struct Plan {
   int64_t down, blocks;             // blocks of a column of them, of an item
   Few few = nullptr;                // where one side of D is short: for the long factor as it lies
   bool turned = false;              // B is the long one
+  bool narrow = false;              // columns are not many, rows are
   int64_t total = 0, together = 1;  // blocks, and how many of them one thread takes at once
   std::atomic<uint32_t> d_amax{0}, aux_amax{0};
 
@@ -97,12 +100,21 @@ struct Plan {
   bool compute(const Way& by, const Place& at, Scratch& scratch, const Done& done) const;
   template <class Done>
   bool compute_few(const Place& at, Scratch& scratch, const Done& done) const;
+  template <class Done>
+  bool compute_narrow(const Place& at, Scratch& scratch, const Done& done) const;
   bool replace_not_finite(const Place& at, const Sums& sums) const;
   void finish(const Place& at, const Sums& sums, float (&largest)[2]) const;
   bool along_k(const Factor& factor) const { return factor.transposed == (&factor == &wanted.a); }
   Block part(const Factor& factor, int64_t item, int64_t outer, int64_t count, int64_t k0,
              int64_t deep, bool of_a) const;
 };
+
+void correct(const Way& by, const uint32_t* packed, int64_t n, int64_t units,
+             int32_t* corrections) {
+  if (!by.correct) return;
+  for (int64_t j = 0; j < n; j += by.columns)
+    by.correct(packed + j * units, units, corrections + j);
+}
 
 const Way& way_of(const Product& p, const Kernels& with) {
   const Type a = p.a.type, b = p.b.type;
@@ -134,6 +146,7 @@ Plan::Plan(const Product& p) : wanted(p), way(way_of(p)) {
     (turned ? columns : rows) = even(turned ? p.n : p.m, kLong, 64);
     (turned ? rows : columns) = turned ? p.m : p.n;
   }
+  narrow = !few && way.few && p.n <= kNarrow && p.n < p.m && k > 0;
   auto count = [&] {
     return ((p.m + rows - 1) / rows) * ((p.n + columns - 1) / columns) * p.batch;
   };
@@ -206,8 +219,8 @@ bool Plan::compute(const Way& by, const Place& at, Scratch& scratch, const Done&
       for (int64_t k1 = k0; k1 < end; k1 += step, packed += height * units) {
         const int64_t some = std::min(step, end - k1);
         by.pack(part(wanted.b, at.item, at.column + j, n, k1, some, false), b);
-        by.multiply(
-            {packed, b, at.m, n, units_of(some), these.values, ld, these.corrections, k1 > 0});
+        by.multiply({packed, b, at.m, n, units_of(some), these.values, ld, k1 > 0});
+        correct(by, b, n, units_of(some), these.corrections);
       }
       if (end == k) done(Place{at.item, at.row, at.column + j, at.m, n}, these);
     }
@@ -256,6 +269,61 @@ bool Plan::compute_few(const Place& at, Scratch& scratch, const Done& done) cons
   return true;
 }
 
+Ahead ahead_of(const Block& block, int64_t each) {
+  const int64_t runs = block.along_k ? block.outer : block.k;
+  const int64_t bytes = (block.along_k ? block.k : block.outer) * bytes_of(block.type);
+  return {block.data, block.ld, (bytes + 63) / 64, runs, each};
+}
+
+// As compute(), for a few panels of columns: rows are packed a panel at a time, into the first
+// cache, and multiplied from there.
+template <class Done>
+bool Plan::compute_narrow(const Place& at, Scratch& scratch, const Done& done) const {
+  constexpr int64_t kVector = 16;
+  const int64_t across = rounded(at.n, way.columns), height = rounded(at.m, way.rows);
+  const int64_t ld = height + kVector;
+  const int64_t a_size = way.rows * kNear + kVector, b_size = across * kDeep + kVector;
+  auto* a = static_cast<uint32_t*>(scratch.room((a_size + b_size + across * (ld + 1)) * 4));
+  if (!a) {
+    anywarp_fail(2, "product of matrices: no memory for its blocks");
+    return false;
+  }
+  auto *b = a + a_size, *sums = b + b_size;
+  auto* corrections = reinterpret_cast<int32_t*>(sums + across * ld);
+  memset(corrections, 0, across * 4);
+  const int64_t deep = kDeep * way.depth, step = kNear * way.depth;
+  for (int64_t k0 = 0; k0 < k; k0 += deep) {
+    const int64_t end = std::min(k, k0 + deep);
+    auto each = [&](const auto& body) {
+      auto* columns = b;
+      for (int64_t k1 = k0; k1 < end; k1 += step, columns += across * kNear)
+        body(k1, std::min(step, end - k1), columns);
+    };
+    each([&](int64_t k1, int64_t some, uint32_t* columns) {
+      way.pack(part(wanted.b, at.item, at.column, at.n, k1, some, false), columns);
+      correct(way, columns, at.n, (some + way.depth - 1) / way.depth, corrections);
+    });
+    for (int64_t i = 0; i < at.m; i += way.rows) {
+      const int64_t m = std::min<int64_t>(way.rows, at.m - i);
+      each([&](int64_t k1, int64_t some, const uint32_t* columns) {
+        const int64_t units = (some + way.depth - 1) / way.depth;
+        way.pack(part(wanted.a, at.item, at.row + i, m, k1, some, true), a);
+        // What is packed next: deeper in these rows, or the next rows.
+        const bool deeper = k1 + some < end;
+        const int64_t next = deeper ? i : i + way.rows;
+        Ahead ahead = {};
+        if (next < at.m)
+          ahead = ahead_of(part(wanted.a, at.item, at.row + next, way.rows, deeper ? k1 + some : k0,
+                                std::min(step, k), true),
+                           at.n > way.columns ? 1 : 2);
+        way.multiply({a, columns, m, at.n, units, sums + i, ld, k1 > 0, ahead});
+      });
+    }
+  }
+  done(at, Sums{sums, ld, corrections});
+  return true;
+}
+
 // Sums that are not finite become what the way for all factors makes of them.
 bool Plan::replace_not_finite(const Place& at, const Sums& sums) const {
   auto column = [&](const Sums& of, int64_t j) {
@@ -295,6 +363,8 @@ void Plan::block(int64_t number) {
   };
   if (few)
     compute_few(at, scratch, done);
+  else if (narrow)
+    compute_narrow(at, scratch, done);
   else
     compute(way, at, scratch, done);
   auto raise = [](std::atomic<uint32_t>& most_yet, float value) {

@@ -84,6 +84,8 @@ struct Product {
 // Rows or columns of D that are few: the factor along the other side is then multiplied as it lies,
 // where packing it would take several times as long.
 constexpr int kFew = 8;
+// Columns with which the rows of a panel, once packed, are multiplied soon after.
+constexpr int kNarrow = 64;
 
 // Inside of work of a stream (work.h): computes it, with the help of other threads.
 void product(const Product& wanted);
