@@ -113,8 +113,15 @@ def placed():
             yield from [(a, b, (b == 0) << 32 | place)] * 64
 
 
+def by_vcc():
+    """VCC is scalar registers 106 and 107 of addresses and of loads, too (CDNA3 ISA, scalar operands)."""
+    for a in (3, 1 << 63 | 5, 0x123456789ABCDEF0):
+        yield from [(a, 0, a)] * 64
+
+
 ROWS = {
     "placed": placed,
+    "by_vcc": by_vcc,
     "segment": segment,
     "greater": lambda: extreme(max),
     "lesser": lambda: extreme(min),
