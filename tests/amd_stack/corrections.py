@@ -206,7 +206,7 @@ def silent_atomics(text):
 
 def high_literals(text):
     """A literal of 32 bits is the upper half of a double (CDNA3 ISA, 6.1.2)."""
-    literal = r"Operand\(\s*64, OperandType::OPR_SIMM32,\s*static_cast<int>\((reinterpret_cast<const \w+ \*>\(inst\)->simm32)\)\)"
+    literal = r"Operand\(\s*64, OperandType::OPR_SIMM32,\s*static_cast<int>\(\s*(reinterpret_cast<const \w+ \*>\(inst\)->simm32)\)\)"
 
     def mend(found):
         return re.sub(literal, r"Operand(64, OperandType::OPR_SIMM32, uint64_t(\1) << 32, true)", found[0])

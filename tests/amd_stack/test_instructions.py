@@ -119,8 +119,15 @@ def by_vcc():
         yield from [(a, 0, a)] * 64
 
 
+def sixth():
+    """A literal of 32 bits is the upper half of a double (RDNA3 ISA, literal constants), in V_DIV_SCALE_F64 too: the processor's own quotient by 6."""
+    for a in np.random.default_rng(12).uniform(-1e6, 1e6, 64).tolist():
+        yield of_double(a), 0, of_double(a / 6.0)
+
+
 ROWS = {
     "placed": placed,
+    "sixth": sixth,
     "by_vcc": by_vcc,
     "segment": segment,
     "greater": lambda: extreme(max),
