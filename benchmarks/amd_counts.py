@@ -311,9 +311,9 @@ Kernels that nobody tuned for, and products of `mma.sync`: [amd-counts-untuned.m
     "untuned": """
 These are the kernels of `benchmarks/kernels/untuned`, with a 32nd of their work. Where the ratios come from, by the names of the instructions: PTX does not say that sums do not overflow, so
 `(low + high) / 2` of signed numbers is rounded and its sign extended each time (`lower_bound`); NVIDIA's compiler unrolls the loop over rows that are shorter than that (`spmv`); `__expf` keeps denormal
-results, as NVIDIA's `ex2.approx.f32` does, where HIP's does not (`softmax_odd`); clang packs f32 in pairs and reads 16 bytes of shared memory at once, of whose alignment the PTX says less (`kmeans`).
+results, as NVIDIA's `ex2.approx.f32` does, where HIP's does not (`softmax_odd`).
 On gfx1100 a sum of 64 bits is two instructions, and more of our addresses are such sums of vectors, where clang has a scalar base and an offset (`gemv`, `stencil7`, `embedding`).
-`half_axpby` was at 1.16 before arithmetic of f16x2 became packed instructions.
+`half_axpby` was at 1.16 before arithmetic of f16x2 became packed instructions. `kmeans` was at 1.11 (gfx942) and 1.26 before a loop over rows of shared memory read 16 bytes at once.
 
 """,
 }

@@ -39,6 +39,8 @@ def cut(configuration: dict, isa: str, changes: dict) -> dict:
     [die] = [child for child in topology["root"]["children"] if child["type"] == "xcd"]
     [engines] = [child for child in die["children"] if child["type"] == "shader_engine"]
     [units] = [child for child in engines["children"] if child["type"] == "compute_unit"]
+    [scalars] = [each for each in units["config"] if each["key"] == "sgprs_per_wf"]
+    scalars["value"] = "128"  # 104 are fewer than GFX11's 106 and VCC behind them
     die["name"], engines["name"], units["name"] = "xcd[0:1]", f"se[0:{ENGINES}]", f"cu[0:{UNITS}]"
     for link in topology["links"]:
         link["pattern"] = re.sub(r"j\*\d+", f"j*{UNITS}", link["pattern"])

@@ -91,7 +91,8 @@ def seen(name: str, part: str, card: str, limit: float = LIMIT) -> Outcome:
     seconds = round(time.perf_counter() - started, 1)
     each = outcome(done.stdout, "", seconds)
     bad = done.returncode not in (0, 1) or (done.returncode and not each.failed)
-    said = re.sub(r"(?m)^.*\[rj warn\].*\n?", "", done.stderr).strip().splitlines() or ["nothing said"]
+    own = rf"(?m)^(.*\[rj warn\]|{re.escape(str(stack.PLACE))}/run: ).*\n?"  # the stack's, not the client's
+    said = re.sub(own, "", done.stderr).strip().splitlines() or ["nothing said"]
     return outcome(done.stdout, f"exit code {done.returncode}: {said[-1][:200]}", seconds) if bad else each
 
 

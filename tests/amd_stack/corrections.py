@@ -206,7 +206,7 @@ def silent_atomics(text):
 
 def high_literals(text):
     """A literal of 32 bits is the upper half of a double (CDNA3 ISA, 6.1.2)."""
-    literal = r"Operand\(\s*64, OperandType::OPR_SIMM32,\s*static_cast<int>\((reinterpret_cast<const \w+ \*>\(inst\)->simm32)\)\)"
+    literal = r"Operand\(\s*64, OperandType::OPR_SIMM32,\s*static_cast<int>\(\s*(reinterpret_cast<const \w+ \*>\(inst\)->simm32)\)\)"
 
     def mend(found):
         return re.sub(literal, r"Operand(64, OperandType::OPR_SIMM32, uint64_t(\1) << 32, true)", found[0])
@@ -249,6 +249,7 @@ def build_file(text):
     return text.replace("FetchContent_MakeAvailable(googletest ", "FetchContent_MakeAvailable(")
 
 
+MEMORY = "lib/rocjitsu/src/rocjitsu/vm/amdgpu/memory_pipeline.cpp"
 PROCESSOR = "lib/rocjitsu/src/rocjitsu/vm/amdgpu/command_processor"
 AGAIN = "engine()->schedule_event_now(&doorbell_event_);"
 POLLED = "    if (scan_doorbells())\n      " + AGAIN
@@ -283,6 +284,75 @@ def patient(path, text):
         raise SystemExit("the corrections no longer apply to " + path)
     polled = "    if (waiting_.exchange(false) | scan_doorbells())\n      " + AGAIN
     return before + polled + (head + other + BARRIER_VALUE + rest).replace(AGAIN, "waiting_.store(true);")
+
+
+PLACED = """    uint64_t global_wave_idx = static_cast<uint64_t>(global_wg_id) * waves_per_wg + wf_index_in_wg;
+    uint64_t wave_scratch = scratch_pool + global_wave_idx * per_wave_size;
+"""
+FREE = """    (void)global_wg_id;
+    (void)wf_index_in_wg;
+    std::vector<bool> taken;
+    for (const auto *unit : cus_)
+      for (size_t i = 0; i < unit->num_wf_slots(); ++i) {
+        const Wavefront *other = unit->wf(i);
+        const uint64_t first = other->scratch_base(), size = uint64_t(other->scratch_lane_size()) * cu->wf_size();
+        if (size == 0 || first + size <= scratch_pool || (first > scratch_pool && (first - scratch_pool) / per_wave_size > 1 << 16))
+          continue;
+        const uint64_t last = (first + size - 1 - scratch_pool) / per_wave_size;
+        if (taken.size() <= last)
+          taken.resize(last + 1);
+        for (uint64_t slot = first > scratch_pool ? (first - scratch_pool) / per_wave_size : 0; slot <= last; ++slot)
+          taken[slot] = true;
+      }
+    const uint64_t free_slot = std::find(taken.begin(), taken.end(), false) - taken.begin();
+    uint64_t wave_scratch = scratch_pool + free_slot * per_wave_size;
+"""
+
+
+def scratch(text):
+    """A wave gets a piece of scratch memory that no other wave on the card has, as ROCr has memory for those alone (hsa/amd_hsa_queue.h, compute_tmpring_size). Each
+    wave of a grid had its own, however many they were, and wrote past the end into what was there."""
+    return text.replace(PLACED, FREE)
+
+
+LOADED = "    cu.write_sgpr(d.dst_reg_base + i, d.response_data[i]);\n"
+LOADED_VCC = """    if (const uint32_t half = d.dst_reg_base + i - wf.sgpr_alloc().base - 106; half < 2)
+      wf.set_vcc((wf.vcc() & ~(0xFFFFFFFFull << 32 * half)) | uint64_t(d.response_data[i]) << 32 * half);
+"""
+MIRRORED = """static void mirror_vcc(amdgpu::Wavefront &wf) {
+  const uint32_t at = wf.sgpr_alloc().base + 106;
+  wf.cu().write_sgpr(at, uint32_t(wf.vcc()));
+  wf.cu().write_sgpr(at + 1, uint32_t(wf.vcc() >> 32));
+}
+
+"""
+
+
+def last_scalars(text):
+    """From GFX10 on, scalar registers 102 and 103 are like the others (RDNA3 ISA, scalar operands: SGPR0 to SGPR105): here they were FLAT_SCRATCH."""
+    return re.sub(r"  if \(ev == 10[23]\)(?: \{\n(?:    .*\n)*?  \}|\n    return .*;)\n", "", text)
+
+
+def running_clock(text):
+    """The message that asks for the time (RDNA3 ISA, S_SENDMSG_RTN_B64: GET_REALTIME, of 100 MHz) was answered by a clock that stood still while a wave ran."""
+    old = "value = engine ? engine->global_time() : 0;"
+    new = "(void)engine;\n    value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count() / 10;"
+    return "#include <chrono>\n" + text.replace(old, new) if old in text else text
+
+
+def vcc_as_scalars(text):
+    """VCC is scalar registers 106 and 107 for addresses and for what is loaded, too (CDNA3 ISA, scalar operands): these took registers of the next wave. That each
+    wave has 128 registers is in cards.py."""
+    if LOADED in text:
+        return text.replace(LOADED, LOADED + LOADED_VCC)
+    body = re.sub(
+        r"(_calculate_address(?:es)?\(const \w+ &inst, amdgpu::Wavefront &wf(?:,\s+amdgpu::VectorMemState &d)?\) \{\n)",
+        r"\1  mirror_vcc(wf);\n",
+        text,
+    )
+    return re.sub(
+        r"\n((?:uint64_t|void) \w+_calculate_address)", lambda found: "\n" + MIRRORED + found[1], body, count=1
+    )
 
 
 CORRECTED = pathlib.Path(__file__).with_name("corrected.h")
@@ -323,8 +393,17 @@ def mended(path, text, kept):
         text = packed_ids(text)
     if path in (PROCESSOR + ".cpp", PROCESSOR + ".h"):
         text = patient(path, text)
+        if path.endswith(".cpp") and PLACED not in text:
+            raise SystemExit("the corrections no longer apply to " + path)
+        text = scratch(text)
     if path in (PLUGINS + "CMakeLists.txt", INTERPOSER):
         text = with_counts(path, text)
+    if path == MEMORY or re.fullmatch(AMDGPU + r"/\w+/addr_calc\.cpp", path):
+        text = vcc_as_scalars(text)
+    if re.fullmatch(AMDGPU + r"/\w+/sop1\.cpp", path):
+        text = running_clock(text)
+    if re.fullmatch(AMDGPU + r"/(rdna\w+|gfx1250)/operand\.cpp", path):
+        text = last_scalars(text)
     if re.fullmatch(AMDGPU + r"/\w+/v?ds\.cpp", path):
         text = silent_atomics(text)
     if re.fullmatch(AMDGPU + r"/\w+/vop\w+\.cpp", path):
@@ -366,6 +445,9 @@ def main(pristine, place, kept):
         LOADER,
         PROCESSOR + ".cpp",
         PROCESSOR + ".h",
+        MEMORY,
+        *(f"{AMDGPU}/{isa}/addr_calc.cpp" for isa in kept),
+        *(f"{AMDGPU}/{isa}/operand.cpp" for isa in kept if not isa.startswith("cdna")),
         *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept),
         *(f"{AMDGPU}/{isa}/sopp.cpp" for isa in kept if isa != "gfx1250"),
     ]

@@ -27,8 +27,8 @@ __device__ uint64_t bits(T value) {
   return found;
 }
 
-enum { SEGMENT, GREATER, LESSER, CLAMPED, TO_ZERO, UP, DOWN, QUOTIENT, DOUBLE_QUOTIENT, SWAPPED, PLACED };
-constexpr const char* names[] = {"segment", "greater", "lesser", "clamped", "to_zero", "up", "down", "quotient", "double_quotient", "swapped", "placed"};
+enum { SEGMENT, GREATER, LESSER, CLAMPED, TO_ZERO, UP, DOWN, QUOTIENT, DOUBLE_QUOTIENT, SWAPPED, PLACED, BY_VCC, SIXTH };
+constexpr const char* names[] = {"segment", "greater", "lesser", "clamped", "to_zero", "up", "down", "quotient", "double_quotient", "swapped", "placed", "by_vcc", "sixth"};
 
 #define MODE(n) "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), " #n "\n"
 
@@ -56,13 +56,19 @@ __global__ void executed(Row* rows, int what) {
       pair = uint64_t(equal) << 32 | place;
       break;
     }
+    case BY_VCC: {  // the first row's operand, which a block shares
+      const Row* first = rows + blockIdx.x * blockDim.x;
+      asm volatile("s_mov_b64 vcc, %1\ns_load_dwordx2 vcc, vcc, 0\ns_waitcnt lgkmcnt(0)\ns_mov_b64 %0, vcc" : "=s"(pair) : "s"(first) : "vcc");
+      break;
+    }
     case QUOTIENT: f = x / y; break;
+    case SIXTH: d = wide / 6.0; break;
     case DOUBLE_QUOTIENT: d = wide / as<double>(b); break;
 #ifdef __gfx942__
     case SWAPPED: asm volatile("v_pk_mov_b32 %0, %1, %2 op_sel:[1,0]" : "=v"(pair) : "v"(a), "v"(b)); break;
 #endif
   }
-  row.result = what == SWAPPED || what == PLACED ? pair : what == SEGMENT || what == DOUBLE_QUOTIENT ? bits(d) : bits(f);
+  row.result = what == SWAPPED || what == PLACED || what == BY_VCC ? pair : what == SEGMENT || what == DOUBLE_QUOTIENT || what == SIXTH ? bits(d) : bits(f);
 }
 
 int main() {

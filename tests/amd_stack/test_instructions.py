@@ -113,8 +113,22 @@ def placed():
             yield from [(a, b, (b == 0) << 32 | place)] * 64
 
 
+def by_vcc():
+    """VCC is scalar registers 106 and 107 of addresses and of loads, too (CDNA3 ISA, scalar operands)."""
+    for a in (3, 1 << 63 | 5, 0x123456789ABCDEF0):
+        yield from [(a, 0, a)] * 64
+
+
+def sixth():
+    """A literal of 32 bits is the upper half of a double (RDNA3 ISA, literal constants), in V_DIV_SCALE_F64 too: the processor's own quotient by 6."""
+    for a in np.random.default_rng(12).uniform(-1e6, 1e6, 64).tolist():
+        yield of_double(a), 0, of_double(a / 6.0)
+
+
 ROWS = {
     "placed": placed,
+    "sixth": sixth,
+    "by_vcc": by_vcc,
     "segment": segment,
     "greater": lambda: extreme(max),
     "lesser": lambda: extreme(min),

@@ -31,6 +31,19 @@ def test_neighbours_in_shared_memory_are_read_at_once(arch):
 
 
 @pytest.mark.parametrize("arch", PAIR)
+@pytest.mark.parametrize(("first", "row", "at_once"), [(0, 64, True), (32, 16, True), (8, 64, False), (0, 24, False)])
+def test_rows_of_shared_memory_that_a_loop_goes_through_are_read_at_once_where_they_are_aligned(
+    first, row, at_once, arch
+):
+    body = f"""mov.u32 %r4, tile; add.u32 %r4, %r4, {first}; mov.u32 %r3, 0; st.shared.u32 [tile+12], %r1; bar.sync 0;
+    LOOP: ld.shared.f32 %f1, [%r4]; ld.shared.f32 %f2, [%r4+4]; ld.shared.f32 %f3, [%r4+8]; ld.shared.f32 %f4, [%r4+12];
+      fma.rn.f32 %f0, %f1, %f2, %f0; fma.rn.f32 %f0, %f3, %f4, %f0; add.u32 %r4, %r4, {row}; add.u32 %r3, %r3, 1;
+      setp.lt.u32 %p1, %r3, %r1; @%p1 bra LOOP; st.global.f32 [%rd1], %f0;"""
+    found = names(machine(module(body, ".shared .align 4 .b8 tile[4096];"), arch))
+    assert any("b128" in n and n.startswith("ds_") for n in found) is at_once
+
+
+@pytest.mark.parametrize("arch", PAIR)
 def test_a_generic_address_of_a_known_space_is_used_there(arch):
     body = """mov.u64 %rd3, tile; cvta.shared.u64 %rd4, %rd3; mul.wide.u32 %rd5, %r2, 4; add.u64 %rd6, %rd4, %rd5; mov.u32 %r3, 0;
     LOOP: ld.u32 %r4, [%rd6]; add.u32 %r4, %r4, 7; st.u32 [%rd6], %r4; add.u64 %rd6, %rd6, 256; add.u32 %r3, %r3, 1;

@@ -5,6 +5,7 @@ PTX's scopes are LLVM's: cta a workgroup, cluster and gpu an agent, sys the syst
 
 from __future__ import annotations
 
+from anywarp.compiler.amdgpu.alignment import alignments
 from anywarp.compiler.amdgpu.emitter import INVARIANT, SIZE, Emitter
 from anywarp.compiler.amdgpu.places import Places
 from anywarp.compiler.attributes import Access, Fence, InSpace, MemoryAccess, Parameter
@@ -25,6 +26,11 @@ class Memory:
     def __init__(self, e: Emitter, places: Places) -> None:
         self.e = e
         self.places = places
+        self.divides = alignments(e.kernel)
+
+    def _align(self, op: Op, bytes: int) -> int:
+        """Return how an access of so many bytes, which PTX wants aligned to them, is aligned."""
+        return max(bytes, self.divides.get(op.args[0], 1))
 
     def param(self, op: Op) -> None:
         """Emit a kernel's parameter."""
@@ -43,11 +49,12 @@ class Memory:
         def whole() -> list[tuple[str, str]]:
             type, pointer = self.places.pointer(InSpace.of(op).space, op.args[0])
             volatile = "volatile " if MemoryAccess.of(op).volatile else ""
+            align = self._align(op, size * count)
             known = INVARIANT if type == "ptr addrspace(4)" and not volatile else ""
             if count == 1:
-                return [(element, t.let(f"load {volatile}{element}, {type} {pointer}, align {size * count}{known}"))]
+                return [(element, t.let(f"load {volatile}{element}, {type} {pointer}, align {align}{known}"))]
             vector = f"<{count} x {element}>"
-            found = t.let(f"load {volatile}{vector}, {type} {pointer}, align {size * count}{known}")
+            found = t.let(f"load {volatile}{vector}, {type} {pointer}, align {align}{known}")
             return [(element, t.let(f"extractelement {vector} {found}, i32 {i}")) for i in range(count)]
 
         ordered = Access.of(op).order != "weak"
@@ -85,7 +92,7 @@ class Memory:
                 vector, whole = f"<{count} x {element}>", "poison"
                 for i, value in enumerate(values):
                     whole = t.let(f"insertelement {vector} {whole}, {element} {e.value(value)}, i32 {i}")
-            t.do(f"store {volatile}{vector} {whole}, {type} {pointer}, align {size * count}")
+            t.do(f"store {volatile}{vector} {whole}, {type} {pointer}, align {self._align(op, size * count)}")
             return []
         if size > 8:
             if order in ("release", "acq_rel", "sc"):
