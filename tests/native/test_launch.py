@@ -181,7 +181,9 @@ def test_a_cooperative_grid_must_be_resident_and_then_runs_at_once(driver, conte
     assert (
         driver.code("cuLaunchCooperativeKernel", function, blocks + 1, 1, 1, 1024, 1, 1, 0, 0, arguments) == TOO_LARGE
     )
-    said = f"of {blocks + 1} blocks, of which the device holds {blocks} at once; with ANYWARP_THREADS={blocks // 2 + 1} "
+    said = (
+        f"of {blocks + 1} blocks, of which the device holds {blocks} at once; with ANYWARP_THREADS={blocks // 2 + 1} "
+    )
     assert said in capfd.readouterr().err
 
 
