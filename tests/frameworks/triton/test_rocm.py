@@ -1,5 +1,6 @@
 """Triton's backend for AMD, which compiles without a GPU: a kernel that names NVIDIA's functions of libdevice."""
 
+import os
 import subprocess
 import sys
 
@@ -32,9 +33,9 @@ print("__ocml_tanh_f32" in triton.compile(source, target=GPUTarget("hip", "gfx94
 def test_a_kernel_that_names_nvidias_libdevice_is_compiled_for_amd(tmp_path, words):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", program, *words], capture_output=True, text=True, timeout=250
-    )
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}  # its key is the same for both
+    command = [sys.executable, "-W", "ignore", program, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment)
     if words:
         assert done.stdout == "True\n", done.stderr
     else:
