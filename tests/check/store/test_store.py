@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 from hypothesis import strategies as st
@@ -17,6 +18,12 @@ from anywarp.check.store.database import _STEPS, APPLICATION, VERSION
 from anywarp.check.store.run import from_json, key_of
 from anywarp.diagnostics import AnywarpError
 from spread import properties
+
+
+def said_by(path, query):
+    """What SQLite alone answers about a database."""
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute(query).fetchall()
 
 
 def code_of(action, *arguments):
@@ -126,7 +133,7 @@ def test_what_was_added_is_there_after_kill_9(tmp_path):
         found = {run.id for run in store.list(limit=100_000)}
         store.add(Run(kind="bench", result={}))
     assert {f"wx{number:06}" for number in range(complete[-1] + 1)} <= found
-    assert sqlite3.connect(place(tmp_path)).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert said_by(place(tmp_path), "PRAGMA integrity_check") == [("ok",)]
 
 
 FULL = """
@@ -170,7 +177,7 @@ def test_an_older_database_is_brought_up_to_date(tmp_path):
         assert store.get("old").result == {"a": 1} and store.get("old").key == ""
         store.add(Run(kind="bench", result={}, key="k"))
         assert store.latest("k") is not None
-    assert sqlite3.connect(tmp_path / "r").execute("PRAGMA user_version").fetchall() == [(VERSION,)]
+    assert said_by(tmp_path / "r", "PRAGMA user_version") == [(VERSION,)]
 
 
 def test_a_newer_or_foreign_file_is_left_as_it_is(tmp_path):

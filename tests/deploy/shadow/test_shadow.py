@@ -7,6 +7,7 @@ import os
 import signal
 import ssl
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -370,9 +371,8 @@ def test_an_end_lets_requests_finish(tmp_path):
             process.send_signal(signal.SIGTERM)
             assert (await asking).startswith(b"HTTP/1.1 200")
             assert await process.wait() == 0
-        assert (
-            len([r for _, r in read(open_database(tmp_path / "rollout.sqlite"), "shadow") if r.side == "source"]) == 1
-        )
+        with closing(open_database(tmp_path / "rollout.sqlite")) as database:
+            assert [row.side for _, row in read(database, "shadow")].count("source") == 1
 
     run(test)
 

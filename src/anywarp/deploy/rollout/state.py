@@ -117,14 +117,22 @@ class State:
         self._generation: int | None = None
         with self._told():
             self.observations = open_to_read(self.path) if reading else open_database(self.path)
-            self._database: _Connection = _postgresql(self.shared, reading) if self.shared else self.observations
-            if reading:
-                return
-            self.observations.execute("PRAGMA synchronous=FULL")  # a decision must survive a loss of power
-            identity = "BIGSERIAL PRIMARY KEY" if self.shared else "INTEGER PRIMARY KEY AUTOINCREMENT"
-            with self.transaction():
-                for table in _TABLES:
-                    self._database.execute(table.format(id=f"id {identity}"))
+        try:
+            with self._told():
+                self._database: _Connection = _postgresql(self.shared, reading) if self.shared else self.observations
+                if not reading:
+                    self._prepare()
+        except BaseException:
+            self.observations.close()
+            raise
+
+    def _prepare(self) -> None:
+        """Make the tables that are missing."""
+        self.observations.execute("PRAGMA synchronous=FULL")  # a decision must survive a loss of power
+        identity = "BIGSERIAL PRIMARY KEY" if self.shared else "INTEGER PRIMARY KEY AUTOINCREMENT"
+        with self.transaction():
+            for table in _TABLES:
+                self._database.execute(table.format(id=f"id {identity}"))
 
     def close(self) -> None:
         """Let go of everything, the lock too."""
