@@ -16,10 +16,14 @@ _REFUSED = re.compile(
     re.MULTILINE,
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_LIKELY = re.compile(r"\[[^\]\n]*[A-Za-z_][^\]\n]*\]\s*=\s*\{|\[[^\]\n]*[A-Za-z_][^\]\n]*\](?:\[[^\]\n]*\])+\s*=\s*\{")
+_LIKELY = re.compile(
+    r"\[(?![\d\s]*\])[^\[\]\n]{1,200}\](?:\s*\[[^\[\]\n]{1,200}\]){0,8}\s*=\s*\{"  # short, so that no file takes long
+)
 _DECLARES = re.compile(
     r"\s*(?P<const>const\s+)?(?P<type>(?!static\b|constexpr\b)[A-Za-z_][\w:<>\s*]*?)\s*\b(?P<name>[A-Za-z_]\w*)\s*(?=\[)"
 )
+_REACH = 4096
+"""Characters of a declaration before its bounds."""
 _ASSIGNS = re.compile(r"\s*=\s*(?=\{)")
 _BRACKETS = {"[": "]", "{": "}", "(": ")"}
 
@@ -45,6 +49,8 @@ def filled(text: str, places: Iterable[tuple[int, int]]) -> str:
     code = masked(text)
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     for line, column in sorted(places, reverse=True):
+        if line > len(starts):
+            continue  # counted by a #line of the source
         # clang counts bytes
         before = text[starts[line - 1] :].encode("utf-8", "surrogateescape")[: column - 1]
         made = _declaration(text, code, starts[line - 1] + len(before.decode("utf-8", "surrogateescape")))
@@ -57,7 +63,7 @@ def filled(text: str, places: Iterable[tuple[int, int]]) -> str:
 def _declaration(text: str, code: str, place: int) -> tuple[int, int, str] | None:
     """Return where the declaration around a place in its first bound begins and ends, and what stands for it."""
     start = max(code.rfind(mark, 0, place) for mark in ";{}") + 1
-    declares = _DECLARES.match(code, start, place)
+    declares = _DECLARES.match(code, start, place) if place - start <= _REACH else None
     if declares is None:
         return None
     at, depth = declares.end(), 0
