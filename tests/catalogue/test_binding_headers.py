@@ -4,13 +4,11 @@ import ctypes
 import re
 import subprocess
 
-import pytest
+import pynvml
 
 from anywarp.catalogue import declarations
 from anywarp.catalogue.load import DATA, load
 from anywarp.toolchain import clang, compile_commands
-
-pynvml = pytest.importorskip("pynvml")
 
 NVML = declarations.load("nvml_declarations") + declarations.load("nvml_manual")
 

@@ -141,18 +141,17 @@ def _told(finding: Finding) -> Iterable[str]:
     """Give the lines of one finding."""
     space = finding.space.partition(" ")[0] or "global"
     access = _ACCESSES.get(finding.access, finding.access)
-    place = f"{finding.file}:{finding.line}" if finding.file else f"PTX line {finding.ptx_line}"
     kernel = readable(finding.kernel)
     if finding.check == "memory":
         yield f"Invalid __{space}__ {access} of size {_count(finding.size, 'byte')}"
     elif finding.check == "init":
         yield f"Uninitialized __{space}__ memory {access} of size {_count(finding.size, 'byte')}"
     elif finding.check == "race":
-        yield f"Error: Race reported between {access.capitalize()} access at {kernel} in {place}"
+        yield f"Error: Race reported between {access.capitalize()} access at {kernel} in {finding.place}"
     else:
         yield f"Barrier error detected. {finding.kind.capitalize()}."
     if finding.check != "race":
-        yield f"    at {kernel} in {place}"
+        yield f"    at {kernel} in {finding.place}"
     if finding.inlined_at:
         yield f"    inlined at {finding.inlined_at}"
     yield f"    by thread {finding.thread} in block {finding.block}"

@@ -43,8 +43,7 @@ def findings_text(report: Report, checks: Iterable[str]) -> str:
 
 
 def _place(finding: Finding) -> str:
-    place = f"{finding.file}:{finding.line}" if finding.file else f"PTX line {finding.ptx_line}"
-    return f"{place}, inlined at {finding.inlined_at}" if finding.inlined_at else place
+    return f"{finding.place}, inlined at {finding.inlined_at}" if finding.inlined_at else finding.place
 
 
 def _head(report: Report, device: str) -> list[str]:

@@ -59,6 +59,11 @@ class Finding:
     text: str
     more: str
 
+    @property
+    def place(self) -> str:
+        """Return the source line, or the line of the PTX where nothing tells of a source."""
+        return f"{self.file}:{self.line}" if self.file else f"PTX line {self.ptx_line}"
+
     def as_json(self) -> dict[str, Any]:
         """Return a JSON-ready mapping."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -227,8 +227,6 @@ def _sweep(out: dict[str, float], run: Mapping[str, Callable[[int, int], float]]
             out[name] = min(out.get(name, math.inf), spent * 8 / columns)
         column += 1  # has been asked for
     assert column * SLICE <= DISTANCE
-    for name in (
-        ("crossing", "asked") if "crossing" in run else ()
-    ):  # one after the other: what one leaves in the caches is not the other's
-        for _ in range(_SWEEPS):
+    for name in ("crossing", "asked"):  # one after the other: what one leaves in the caches is not the other's
+        for _ in range(_SWEEPS if name in run else 0):
             out[name] = min(out.get(name, math.inf), run[name](room, _STRUCTURES))
