@@ -58,6 +58,8 @@ void read_line(ModuleDescription& d, const Line& line) {
     entry_of(d, word(line, 1)).text_bytes = number(line, 2);
   } else if (key == "tiles") {
     entry_of(d, word(line, 1)).tiles = true;
+  } else if (key == "pointer") {
+    entry_of(d, word(line, 1)).pointer = number(line, 2);
   } else if (key == "needs") {
     entry_of(d, word(line, 1)).unsupported.push_back(word(line, 2));
   } else if (key == "global") {

@@ -36,6 +36,7 @@ struct Entry {
   std::vector<std::string> unsupported;  // instruction forms that we lack
   uint64_t text_bytes = 0;               // how much PTX there is to compile; 0: not stated
   bool tiles = false;                    // its code may use tiles, where there are such
+  uint64_t pointer = 0;                  // its address in kernels that may launch it; 0: none may
 };
 
 struct Variable {

@@ -208,14 +208,28 @@ std::string renamed(const std::string& text, const std::map<std::string, std::st
   return out;
 }
 
-// Private names that another module has too get a suffix.
+// NVIDIA's device run time (libcudadevrt), which programs are linked with: ours is in the driver.
+bool defines_device_runtime(const ParsedModule& m) {
+  return std::any_of(m.statements.begin(), m.statements.end(), [](const Statement& s) {
+    return s.is_function && !s.is_declaration() && s.name == "__cudaCDP2LaunchDeviceV2";
+  });
+}
+
+// Private names that another module has too get a suffix, with which no module has them.
 void keep_apart(std::vector<ParsedModule>& modules) {
-  std::set<std::string> taken;
+  std::set<std::string> taken, all;
+  for (auto& m : modules) {
+    for (auto& s : m.statements) all.insert(s.name);
+  }
   for (size_t i = 0; i < modules.size(); ++i) {
     std::map<std::string, std::string> names;
     for (auto& s : modules[i].statements) {
       bool mine = !s.name.empty() && s.is_private();
-      if (mine && taken.count(s.name)) names[s.name] = s.name + "$" + std::to_string(i);
+      if (!mine || !taken.count(s.name)) continue;
+      std::string& fresh = names[s.name];
+      size_t number = i;
+      do fresh = s.name + "$" + std::to_string(number++);
+      while (!all.insert(fresh).second);
     }
     for (auto& s : modules[i].statements) {
       if (!s.name.empty()) taken.insert(s.name);
@@ -265,7 +279,11 @@ std::string link_ptx(const std::vector<PtxInput>& inputs) {
   if (inputs.empty()) throw Failure(1, "there is nothing to link");
   if (inputs.size() == 1) return inputs[0].text.substr(0, inputs[0].text.find('\0'));
   std::vector<ParsedModule> modules;
-  for (auto& input : inputs) modules.push_back(parse(input));
+  for (auto& input : inputs) {
+    modules.push_back(parse(input));
+    if (defines_device_runtime(modules.back())) modules.pop_back();
+  }
+  if (modules.empty()) throw Failure(1, "there is nothing to link");
   keep_apart(modules);
   auto defined = definitions(modules);
   auto newest = std::max_element(modules.begin(), modules.end(),

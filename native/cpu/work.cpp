@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "core/host_services.h"
 #include "core/watched_memory.h"
 #include "cpu/activity_work.h"
 #include "cpu/graph.h"
+#include "cpu/grid_runtime.h"
 #include "cpu/memory.h"
 #include "cpu/stream.h"
 #include "cpu/versions.h"
@@ -40,6 +42,7 @@ void fill_row(uint8_t* to, uint64_t count, uint32_t value, uint32_t element) {
 
 struct Performer {
   Context& context;
+  std::unique_ptr<Children>& children;  // what a kernel asked for
 
   void operator()(const EmptyWork&) const {}
 
@@ -51,6 +54,8 @@ struct Performer {
     run.code = choice.code.get();
     run.all_resident = w.cooperative;
     run.most_threads = context.multiprocessors;
+    std::optional<GridRuntime> runtime;
+    if (w.function->entry->pointer) run.calls = &runtime.emplace(*w.function, context);
     AwLaunch& l = run.launch;
     for (int i = 0; i < 3; ++i) l.grid[i] = w.grid[i], l.block[i] = w.block[i];
     l.dynamic_shared = w.dynamic_shared;
@@ -71,6 +76,7 @@ struct Performer {
     if (choice.measured) w.versions->ran(choice, blocks, event_clock() - begin);
     flush_prints();
     if (result.code) context.fail(result.code, result.text);
+    if (runtime) children = runtime->take();
   }
 
   void operator()(const CopyWork& w) const {
@@ -174,15 +180,32 @@ bool survives_errors(const Work& work) {
 
 }  // namespace
 
-void perform(const Work& work, Context& context) {
-  if (context.error && !survives_errors(work)) return;
+// Returns what a kernel has left to be done when its grid has ended; null where it is nothing.
+static std::unique_ptr<Children> perform_one(const Work& work, Context& context) {
+  std::unique_ptr<Children> children;
+  if (context.error && !survives_errors(work)) return children;
   Observed observed(work);
   try {
-    std::visit(Performer{context}, work);
+    std::visit(Performer{context, children}, work);
   } catch (const Failure& failure) {
     context.fail(failure.code, failure.text);
   } catch (const std::exception& error) {
     context.fail(CUDA_ERROR_UNKNOWN, error.what());
+  }
+  return children;
+}
+
+void perform(const Work& work, Context& context) {
+  auto left = perform_one(work, context);
+  if (!left) return;
+  // Of the grids that have ended and whose children have not, the innermost last.
+  std::vector<std::unique_ptr<Children>> open;
+  open.push_back(std::move(left));
+  while (!open.empty()) {
+    std::optional<Work> next = open.back()->next();
+    if (open.back()->empty()) open.pop_back();  // a chain of launches at the tail grows no stack
+    if (!next) continue;
+    if (auto more = perform_one(*next, context)) open.push_back(std::move(more));
   }
 }
 

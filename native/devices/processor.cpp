@@ -16,6 +16,7 @@
 #include "core/settings.h"
 #include "core/status.h"
 #include "devices/check.h"
+#include "devices/device_calls.h"
 #include "devices/fault_report.h"
 #include "devices/faults.h"
 #include "devices/float_control.h"
@@ -368,6 +369,7 @@ class Grid : public Job {
     FaultFrame frame;
     volatile int32_t status = AW_OK;
     volatile bool faulted = true;
+    set_device_calls(run_.calls);
     {
       processor::UsualFloatControl usual;
       if (sigsetjmp(frame.resume, 0) == 0) {

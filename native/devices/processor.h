@@ -13,6 +13,7 @@
 namespace aw {
 
 struct CheckedSites;
+struct DeviceCalls;
 class WorkerPool;
 
 // A compiled kernel ready to run.
@@ -29,8 +30,9 @@ struct KernelCode {
 struct KernelRun {
   const KernelCode* code = nullptr;
   AwLaunch launch{};
-  bool all_resident = false;  // cooperative: every block must run at the same time
-  unsigned most_threads = 0;  // how many threads may run its blocks; 0: all that there are
+  bool all_resident = false;     // cooperative: every block must run at the same time
+  unsigned most_threads = 0;     // how many threads may run its blocks; 0: all that there are
+  DeviceCalls* calls = nullptr;  // who answers CUDA's device run time; null: nobody
 };
 
 // How a grid ended: 0, or the CUresult that the context shall return from now on, and the words for

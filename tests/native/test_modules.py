@@ -1,6 +1,7 @@
 """Modules and libraries: what can be loaded and what not, variables, attributes, logs, linking."""
 
 import ctypes
+import re
 
 import numpy as np
 import pytest
@@ -272,6 +273,19 @@ def test_linked_modules_call_each_other_and_keep_private_names_apart(driver, con
     got = ctypes.c_uint32()
     driver.cuMemcpyDtoH_v2(ctypes.byref(got), out, 4)
     assert got.value == 2 * 21 + 100 + 1
+
+
+@pytest.mark.parametrize("mine", ["private$0", "private$1"])
+def test_a_private_name_that_is_changed_meets_no_other(driver, context, mine):
+    other = OTHER.replace(".visible", f".global .u32 {mine} = 1000;\n.visible", 1)
+    image = link(driver, MAIN, other)
+    driver.out("cuModuleLoadData", image)
+    assert image.count(b".global .u32 private") == 3 and len(set(re.findall(rb"\.u32 (private\S*) =", image))) == 3
+
+
+def test_nvidias_device_runtime_gives_way_to_ours(driver, context):
+    theirs = OTHER.replace("twice", "__cudaCDP2LaunchDeviceV2")
+    assert link(driver, theirs, MAIN, OTHER) == link(driver, MAIN, OTHER)
 
 
 def test_a_single_input_stays_as_it_is(driver, context, handmade):

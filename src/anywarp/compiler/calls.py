@@ -37,7 +37,7 @@ from anywarp.ptx.isa.ops import Type
 from anywarp.ptx.tree import CallPrototype, Function, Group, Instruction, Name, Operand, Sink, Targets, Variable, Vector
 
 SERVICES: dict[str, str] = {
-    "vprintf": "vprintf", "malloc": "malloc", "free": "free", "__assertfail": "assertfail",
+    "vprintf": "vprintf", "malloc": "malloc", "free": "free", "__assertfail": "assertfail", "anywarp_device_runtime": "device_runtime",
 }  # fmt: skip
 """Functions of CUDA's device run time that the runtime supplies, by the name of the service."""
 

@@ -43,6 +43,8 @@ def _entry(entry: Entry) -> Iterator[str]:
         yield f"text {name} {entry.text_bytes}"
     if entry.tiles:
         yield f"tiles {name}"
+    if entry.pointer:
+        yield f"pointer {name} {entry.pointer}"
     for param in entry.params:
         yield f"param {name} {param.offset} {param.size} {param.align}"
     for form in entry.needs:

@@ -1,5 +1,7 @@
 """The functions of the runtime that code for `cpu` calls (docs/contracts.md, section 6), described once for both sides.
 
+`aw_device_runtime` stands for all of CUDA's device run time (dynamic parallelism): DEVICE_CALLS numbers its functions.
+
 Emitters take the types of a call from here, tests the prototypes, and the build writes the C++ declarations
 (`python host_functions.py FILE`, with the standard library only), which the compiler of C++ holds the definitions against.
 """
@@ -73,9 +75,64 @@ HOST_FUNCTIONS = {
             "aw_check", "uint32_t",
             "AwWorker* worker, uint32_t site, uint32_t lanes, const int64_t* first, const void* second",
         ),
+        _function("aw_device_runtime", "uint64_t", "AwWorker* worker, uint32_t call, uint64_t thread, uint64_t arguments"),
     )
 }  # fmt: skip
 """By name."""
+
+ARGUMENT_BYTES = {"i32": 4, "i64": 8, "dim3": 12, "cudaExtent": 24, "cudaPitchedPtr": 32}
+"""Sizes of what the device run time takes by value; each lies at a multiple of 8 bytes behind the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCall:
+    """A function of CUDA's device run time: its name without prefix, what it returns, and what it takes by value."""
+
+    name: str
+    result: str
+    parameters: tuple[str, ...]
+
+
+def _call(name: str, parameters: str = "", result: str = "i32") -> DeviceCall:
+    return DeviceCall(name, result, tuple(parameters.split()))
+
+
+DEVICE_CALLS = (
+    _call("GetParameterBuffer", "i64 i64", "i64"),
+    _call("GetParameterBufferV2", "i64 dim3 dim3 i32", "i64"),
+    _call("LaunchDevice", "i64 i64 dim3 dim3 i32 i64"),
+    _call("LaunchDeviceV2", "i64 i64"),
+    _call("GetLastError"),
+    _call("PeekAtLastError"),
+    _call("GetErrorString", "i32", "i64"),
+    _call("GetErrorName", "i32", "i64"),
+    _call("GetDevice", "i64"),
+    _call("GetDeviceCount", "i64"),
+    _call("DeviceGetAttribute", "i64 i32 i32"),
+    _call("DeviceGetLimit", "i64 i32"),
+    _call("DeviceGetCacheConfig", "i64"),
+    _call("DeviceGetSharedMemConfig", "i64"),
+    _call("RuntimeGetVersion", "i64"),
+    _call("StreamCreateWithFlags", "i64 i32"),
+    _call("StreamDestroy", "i64"),
+    _call("StreamWaitEvent", "i64 i64 i32"),
+    _call("EventCreateWithFlags", "i64 i32"),
+    _call("EventRecord", "i64 i64"),
+    _call("EventRecordWithFlags", "i64 i64 i32"),
+    _call("EventDestroy", "i64"),
+    _call("FuncGetAttributes", "i64 i64"),
+    _call("Malloc", "i64 i64"),
+    _call("Free", "i64"),
+    _call("MemcpyAsync", "i64 i64 i64 i32 i64"),
+    _call("Memcpy2DAsync", "i64 i64 i64 i64 i64 i64 i32 i64"),
+    _call("Memcpy3DAsync", "i64 i64"),
+    _call("MemsetAsync", "i64 i32 i64 i64"),
+    _call("Memset2DAsync", "i64 i64 i32 i64 i64 i64"),
+    _call("Memset3DAsync", "cudaPitchedPtr i32 cudaExtent i64"),
+    _call("OccupancyMaxActiveBlocksPerMultiprocessor", "i64 i64 i32 i64"),
+    _call("OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "i64 i64 i32 i64 i32"),
+)  # fmt: skip
+"""The device run time (CUDA C++ Programming Guide, dynamic parallelism), in the order of the numbers that C++ knows them by."""
 
 
 def header() -> str:
@@ -91,6 +148,11 @@ def header() -> str:
         'extern "C" {',
         *(f.declaration() for f in HOST_FUNCTIONS.values()),
         "}",
+        "",
+        "// The functions of CUDA's device run time, as aw_device_runtime is asked for them.",
+        "enum AwDeviceCall : uint32_t {",
+        *(f"  AW_CALL_{call.name}," for call in DEVICE_CALLS),
+        "};",
         "",
         "#define AW_HOST_FUNCTIONS(each) \\",
         *(f"  each({name}) \\" for name in HOST_FUNCTIONS),

@@ -157,6 +157,8 @@ class Entry:
     needs: tuple[str, ...] = ()
     text_bytes: int = 0
     tiles: bool = False
+    pointer: int = 0
+    """The number that stands for its address, where kernels of the module may launch others; else 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,6 +396,7 @@ def entry_of(
     needs: tuple[str, ...] = (),
     text_bytes: int = 0,
     tiles: bool = False,
+    pointer: int = 0,
 ) -> Entry:
     """Describe a kernel from its header."""
     params, size = parameters(function.params, source)
@@ -401,4 +404,4 @@ def entry_of(
     shape = stated.get("reqntid") or stated.get("maxntid") or ()
     sizes = [a for a in shape if isinstance(a, int)][:3]
     x, y, z = (*sizes, *([1] * (3 - len(sizes)))) if sizes else (0, 0, 0)
-    return Entry(function.name, tuple(params), size, (x, y, z), "reqntid" in stated, needs, text_bytes, tiles)
+    return Entry(function.name, tuple(params), size, (x, y, z), "reqntid" in stated, needs, text_bytes, tiles, pointer)

@@ -5,7 +5,7 @@ Keeps what several kernels of one module share, so that compiling a second one p
 
 from __future__ import annotations
 
-from anywarp.compiler.device_runtime import runtime_function
+from anywarp.compiler.device_runtime import runtime_function, runtime_service
 from anywarp.compiler.layout import Global, function_addresses, place_data
 from anywarp.diagnostics import Source
 from anywarp.ptx.index import ModuleIndex
@@ -36,7 +36,7 @@ class IndexedModule:
         """Parse the function, following one alias."""
         name = self._aliases.get(name, name)
         if name not in self.index.functions:
-            return None
+            return runtime_service(name)
         if name not in self._parsed:
             found = self.index.function(name)
             self._parsed[name] = found if found.body is not None else runtime_function(name) or found
@@ -59,15 +59,19 @@ class IndexedModule:
         """Return the number that stands for a function's address."""
         if self._addresses is None:
             self._addresses = function_addresses(self.index.items)
-        return self._addresses[self._aliases.get(name, name)]
+        return self._addresses.get(self._aliases.get(name, name), 0)  # a service of the runtime has none
 
     def address_taken(self) -> tuple[str, ...]:
-        """Return the functions named in initial values, or in bodies more often than they are called there, in order."""
+        """Return the functions, kernels not, named in initial values, or in bodies more often than they are called there, in order."""
         if self._taken is None:
             found = {self._aliases.get(n, n) for n in self._in_initial_values()}
             for name in self.index.functions:
                 found.update(self.index.pointed_to(name))
-            self._taken = tuple(n for n, f in self.index.functions.items() if n in found and f.body is not None)
+            self._taken = tuple(
+                n
+                for n, f in self.index.functions.items()
+                if n in found and f.body is not None and f.header.kind == "func"
+            )
         return self._taken
 
     def _in_initial_values(self) -> set[str]:

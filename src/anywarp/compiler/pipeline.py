@@ -14,10 +14,11 @@ from dataclasses import replace
 from anywarp.compiler import codes, verify
 from anywarp.compiler.artifact import Artifact
 from anywarp.compiler.crossings import Crossing, find_crossings
+from anywarp.compiler.device_runtime import TAKE_KERNELS
 from anywarp.compiler.expand import STACK_BYTES
 from anywarp.compiler.gangs import WARP, Gang, may_spill_too_much, spills_no_more
 from anywarp.compiler.ir import Kernel, Specialisation
-from anywarp.compiler.layout import Entry, ModuleLayout, entry_of, lay_out_data
+from anywarp.compiler.layout import Entry, ModuleLayout, entry_of, function_addresses, lay_out_data
 from anywarp.compiler.lower import lower_kernel
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.passes.cancel_terms import cancel_terms
@@ -185,10 +186,12 @@ def describe_module(index: ModuleIndex) -> ModuleLayout:
     forms = _forms(index)
     lacking = {name: _lacking(found) for name, found in forms.items()}
     tiled = _with_tiles(index, forms)
+    pointers = {} if TAKE_KERNELS.isdisjoint(index.functions) else function_addresses(index.items)
 
     def entry(name: str) -> Entry:
         needs = tuple(sorted(_reached(index, name, lacking)))
-        return entry_of(index.functions[name].header, index.source, needs, _size(index, name), name in tiled)
+        header = index.functions[name].header
+        return entry_of(header, index.source, needs, _size(index, name), name in tiled, pointers.get(name, 0))
 
     entries = tuple(map(entry, index.entries))
     remarks = [*data.remarks, *(f"the variable `{n}` is declared extern and defined nowhere" for n in data.missing)]

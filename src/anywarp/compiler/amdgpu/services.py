@@ -44,6 +44,8 @@ _TELLS_PLACE = frozenset({"vprintf", "assertfail"})
 def emit_host_call(e: Emitter, op: Op) -> None:
     """Emit a call of a service, once per lane whose guard holds. NotImplementedError for one that there is no code for."""
     name = Service.of(op).name
+    if name == "device_runtime":
+        raise NotImplementedError("launches by kernels (dynamic parallelism), which HIP has not")
     if name not in _TYPES:
         raise NotImplementedError(f"the service {name}")
     result, wanted = _TYPES[name]

@@ -20,6 +20,7 @@
 #include "driver_functions.h"
 #if defined(__CUDACC__)
 #include "anywarp/launch_syntax.h"
+#include "anywarp/device_launch.h"
 #endif
 #endif
 
