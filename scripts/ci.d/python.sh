@@ -10,6 +10,6 @@ unset PYTHONDONTWRITEBYTECODE # what was compiled is kept, as in scripts/test
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTEST_ADDOPTS="--hypothesis-profile=ci ${PYTEST_ADDOPTS:-}"
 "$place/bin/python" -m pip install --quiet "scikit-build-core[wheels]>=0.10"
 # The libraries know no Python: they are built once, for all.
-"$place/bin/python" -m pip install --quiet --no-build-isolation -Cwheel.cmake=false -Cbuild-dir="$place/objects" --editable ".[dev,amd]"
+"$place/bin/python" -m pip install --quiet --no-build-isolation --config-settings=wheel.cmake=false --config-settings=build-dir="$place/objects" --editable ".[dev,amd]"
 export ANYWARP_PYTHON=$place/bin/python # the compile service, too, runs in that Python
 exec "$place/bin/python" -m pytest -m "not slow and not long" "$@"
