@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
+#include <thread>
 
 #include "core/host_services.h"
 #include "core/runtime_errors.h"
@@ -194,6 +196,28 @@ int GridRuntime::last_error(uint64_t thread, bool forget) {
   return code;
 }
 
+// On a thread of its own: this one has the memory of a block that is under way. What is to come at
+// the tail stays; what another block waits for may be this one's, too.
+int GridRuntime::synchronize() {
+  std::unique_lock lock(mutex_);
+  if (children_ && !children_->waiting.empty()) {
+    auto now = std::make_unique<Children>();
+    now->waiting.swap(children_->waiting);
+    ++running_;
+    lock.unlock();
+    try {
+      std::thread([&] { perform_children(std::move(now), context_); }).join();
+    } catch (const std::system_error&) {
+      context_.fail(CUDA_ERROR_OUT_OF_MEMORY, "there is no thread for a kernel's children");
+    }
+    lock.lock();
+    --running_;
+    ended_.notify_all();
+  }
+  ended_.wait(lock, [&] { return running_ == 0; });
+  return context_.error;
+}
+
 std::shared_ptr<Function> GridRuntime::kernel(uint64_t pointer) {
   for (const Entry& entry : parent_.description->entries) {
     if (pointer && entry.pointer == pointer)
@@ -262,6 +286,8 @@ uint64_t GridRuntime::carry_out(AwDeviceCall call, Arguments& a, uint64_t thread
       launch(buffer, a.wide());
       return 0;
     }
+    case AW_CALL_DeviceSynchronize:
+      return static_cast<uint64_t>(synchronize());
     case AW_CALL_GetLastError:
       return static_cast<uint64_t>(last_error(thread, true));
     case AW_CALL_PeekAtLastError:

@@ -5,8 +5,11 @@
 // launch and the end of its parent, keeps the order of launches within a stream of a block only,
 // and has a grid be complete when its children are. So they run one after the other in the order of
 // their launches, each with its own children behind it; streams and events order nothing more.
+// A kernel of the interface before CUDA 12 may wait for them (cudaDeviceSynchronize): they run
+// then.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
@@ -24,7 +27,7 @@ struct Children {
   std::deque<Work> tail;  // cudaStreamTailLaunch: when all the others have ended
 
   bool empty() const { return waiting.empty() && tail.empty(); }
-  std::optional<Work> next() {
+  std::optional<Work> take() {
     std::deque<Work>& from = waiting.empty() ? tail : waiting;
     if (from.empty()) return std::nullopt;
     Work first = std::move(from.front());
@@ -32,6 +35,9 @@ struct Children {
     return first;
   }
 };
+
+// Does what is left, and what that leaves in its turn.
+void perform_children(std::unique_ptr<Children> children, Context& context);
 
 class GridRuntime final : public DeviceCalls {
  public:
@@ -46,11 +52,14 @@ class GridRuntime final : public DeviceCalls {
   void launch(uint64_t buffer, uint64_t stream);
   void enter(Work work, uint64_t stream);
   int last_error(uint64_t thread, bool forget);
+  int synchronize();
 
   const Function& parent_;
   Context& context_;
   std::mutex mutex_;
+  std::condition_variable ended_;
   std::unique_ptr<Children> children_;
+  unsigned running_ = 0;            // threads that run children for a kernel that waits
   std::map<uint64_t, int> errors_;  // by thread
 };
 

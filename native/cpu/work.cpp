@@ -195,18 +195,20 @@ static std::unique_ptr<Children> perform_one(const Work& work, Context& context)
   return children;
 }
 
-void perform(const Work& work, Context& context) {
-  auto left = perform_one(work, context);
-  if (!left) return;
+void perform_children(std::unique_ptr<Children> children, Context& context) {
   // Of the grids that have ended and whose children have not, the innermost last.
   std::vector<std::unique_ptr<Children>> open;
-  open.push_back(std::move(left));
+  open.push_back(std::move(children));
   while (!open.empty()) {
-    std::optional<Work> next = open.back()->next();
+    std::optional<Work> next = open.back()->take();
     if (open.back()->empty()) open.pop_back();  // a chain of launches at the tail grows no stack
     if (!next) continue;
     if (auto more = perform_one(*next, context)) open.push_back(std::move(more));
   }
+}
+
+void perform(const Work& work, Context& context) {
+  if (auto left = perform_one(work, context)) perform_children(std::move(left), context);
 }
 
 void perform(const ExecutionPlan& plan, Context& context) {

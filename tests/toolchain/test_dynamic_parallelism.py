@@ -58,6 +58,13 @@ __global__ void facts(int *log) {
   log[8] = cudaStreamCreateWithFlags(&stream, 0);
   printf("%s: %s\n", cudaGetErrorName(cudaErrorInvalidConfiguration), cudaGetErrorString(cudaErrorInvalidConfiguration));
 }
+__global__ void sums(int *values, int count) {  // a block per half, which waits for both halves of its own
+  if (threadIdx.x || count == 1) return;
+  sums<<<1, 32>>>(values, count / 2);
+  sums<<<1, 32>>>(values + count / 2, count / 2);
+  if (cudaDeviceSynchronize()) return;
+  values[0] += values[count / 2];
+}
 __global__ void memory(int *from, int *to) {
   cudaMemsetAsync(from, 7, 16 * sizeof(int));
   cudaMemset2DAsync(from + 1, 2 * sizeof(int), 1, sizeof(int), 7);
@@ -101,6 +108,8 @@ int main() {
   chain<<<1, 32>>>(fresh(), 2000), cudaDeviceSynchronize(), said("chain", log, 1);
   errors<<<1, 32>>>(fresh()), cudaDeviceSynchronize(), said("errors", log, 2);
   facts<<<1, 1>>>(fresh()), cudaDeviceSynchronize(), said("facts", log, 9);
+  for (int i = 0; i < 64; ++i) log[i] = i * i;
+  sums<<<1, 32>>>(log, 64), cudaDeviceSynchronize(), said("sums", log, 2);
   cudaMallocManaged(&to, 400), memset(to, 0, 400);
   memory<<<1, 1>>>(fresh(), to), cudaDeviceSynchronize(), said("memory", to, 42);
 }
@@ -116,7 +125,7 @@ def program(needs_clang, tmp_path_factory):
 def built(text, folder):
     """Build a program with launches by kernels."""
     (folder / "a.cu").write_text(text)
-    command = [sys.executable, "-m", "anywarp.toolchain", "-rdc=true", "-std=c++17", "a.cu", "-o", "a", "-lcudadevrt"]
+    command = [sys.executable, "-m", "anywarp.toolchain", "-rdc=true", "-std=c++17", "-DCUDA_FORCE_CDP1_IF_SUPPORTED", "a.cu", "-o", "a"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return folder / "a"
@@ -150,6 +159,10 @@ def test_devices_attributes_streams_and_events_answer_as_on_the_host(lines):
     assert lines["cudaErrorInvalidConfiguration:"] == "invalid configuration argument"
 
 
+def test_a_kernel_may_wait_for_its_children_as_before_cuda_12(lines):
+    assert lines["sums"] == f"{sum(i * i for i in range(64))} 1 (no error)"
+
+
 def test_copies_and_fills_are_done_in_the_order_of_launches(lines):
     seven, one = 0x07070707, 0x01010101
     filled = [one if i % 2 and i < 14 else seven for i in range(16)]
@@ -175,5 +188,5 @@ def sanitized(program):
 
 def test_without_relocatable_code_the_compiler_says_what_it_wants(nvcc, tmp_path):
     (tmp_path / "a.cu").write_text(PROGRAM)
-    told = nvcc("-std=c++17", "-c", "a.cu", code=1).stderr
+    told = nvcc("-std=c++17", "-c", "-DCUDA_FORCE_CDP1_IF_SUPPORTED", "a.cu", code=1).stderr
     assert "kernel launch from __device__ or __global__ function requires relocatable device code" in told

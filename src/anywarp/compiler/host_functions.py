@@ -102,6 +102,7 @@ DEVICE_CALLS = (
     _call("GetParameterBufferV2", "i64 dim3 dim3 i32", "i64"),
     _call("LaunchDevice", "i64 i64 dim3 dim3 i32 i64"),
     _call("LaunchDeviceV2", "i64 i64"),
+    _call("DeviceSynchronize"),
     _call("GetLastError"),
     _call("PeekAtLastError"),
     _call("GetErrorString", "i32", "i64"),

@@ -17,6 +17,9 @@ __device__ void *cudaGetParameterBuffer(size_t alignment, size_t size);
 __device__ void *cudaGetParameterBufferV2(void *func, dim3 gridDimension, dim3 blockDimension, unsigned int sharedMemSize);
 __device__ cudaError_t cudaLaunchDevice(void *func, void *parameterBuffer, dim3 gridDimension, dim3 blockDimension, unsigned int sharedMemSize, cudaStream_t stream);
 __device__ cudaError_t cudaLaunchDeviceV2(void *parameterBuffer, cudaStream_t stream);
+#ifdef CUDA_FORCE_CDP1_IF_SUPPORTED  // without it waiting for children ended with CUDA 12
+__device__ cudaError_t cudaDeviceSynchronize(void);
+#endif
 __device__ cudaError_t cudaGetLastError(void);
 __device__ cudaError_t cudaPeekAtLastError(void);
 __device__ const char *cudaGetErrorString(cudaError_t error);
