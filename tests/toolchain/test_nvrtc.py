@@ -393,3 +393,18 @@ def test_narrow_numbers_are_copied_out_of_volatile_memory():
     out = np.zeros(2, np.float32)
     run_kernel(made.ptx, "k", (1, 1, 1), (1, 1, 1), [out, np.array([0x3C00, 0x4000], np.uint16)])
     assert out.tolist() == [1, 2]
+
+
+def test_kernels_that_launch_kernels_compile_as_relocatable_code():
+    text = """
+extern "C" __global__ void child(int* p) { *p = 1; }
+extern "C" __global__ void parent(int* p) {
+  cudaStream_t stream;
+  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return;
+  child<<<1, dim3(1), 0, stream>>>(p);
+  child<<<1, 1, 0, cudaStreamTailLaunch>>>(p);
+  cudaStreamDestroy(stream);
+}
+"""
+    source = replace(SOURCE, text=text, expressions=[], options=["-rdc=true", "--gpu-architecture=compute_80"])
+    assert nvrtc.translate(source).ptx.count("cudaLaunchDevice, (") == 2

@@ -22,6 +22,9 @@
 #include "anywarp/launch_syntax.h"
 #include "anywarp/device_launch.h"
 #endif
+#elif defined(__CUDACC_RDC__)
+#include "driver_types.h"
+#include "anywarp/device_launch.h"
 #endif
 
 #if defined(__cplusplus) && !defined(__CUDACC_RTC__)

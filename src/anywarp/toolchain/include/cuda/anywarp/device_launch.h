@@ -3,7 +3,9 @@
 #ifndef ANYWARP_DEVICE_LAUNCH_H
 #define ANYWARP_DEVICE_LAUNCH_H
 
+#if !defined(__CUDACC_RTC__)
 #include "cuda_runtime_api.h"
+#endif
 
 #if defined(__cplusplus)
 
