@@ -59,3 +59,17 @@ def test_values_and_layouts_are_those_of_the_toolkit(tmp_path):
         subprocess.run(words, check=True)
         said.append(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
     assert said[0] == said[1]
+
+
+def test_functions_for_both_sides_may_hold_a_range_that_only_the_host_begins(nvcc, tmp_path):
+    (tmp_path / "a.cu").write_text("""#include <nvtx3/nvtx3.hpp>
+struct Perhaps {
+  bool begun = false;
+  union { nvtx3::scoped_range range; };
+  __host__ __device__ Perhaps() {}
+  __host__ __device__ ~Perhaps() { if (begun) range.~scoped_range_in(); }
+};
+__host__ __device__ int three() { Perhaps range; return 3; }
+__global__ void k(int *p) { *p = three(); }
+""")
+    nvcc("-std=c++17", "-c", "a.cu")

@@ -217,6 +217,13 @@ class event_attributes {
   value_type value_;
 };
 
+// Functions for both sides may hold a range that only the host begins (CUB): clang wants its end to be for both, too.
+#ifdef __CUDACC__
+#define NVTX3_ENDS_ANYWHERE __attribute__((host, device))
+#else
+#define NVTX3_ENDS_ANYWHERE
+#endif
+
 template <class D = domain::global>
 class scoped_range_in {
  public:
@@ -228,7 +235,11 @@ class scoped_range_in {
   void *operator new(std::size_t) = delete;  // ranges nest as scopes do
   scoped_range_in(const scoped_range_in &) = delete;
   scoped_range_in &operator=(const scoped_range_in &) = delete;
-  ~scoped_range_in() noexcept { nvtxDomainRangePop(domain::get<D>()); }
+  NVTX3_ENDS_ANYWHERE ~scoped_range_in() noexcept {
+#ifndef __CUDA_ARCH__
+    nvtxDomainRangePop(domain::get<D>());
+#endif
+  }
 };
 using scoped_range = scoped_range_in<domain::global>;
 
