@@ -18,9 +18,9 @@ constexpr uint64_t kInline = 20'000;  // nanoseconds: what handing work to anoth
 constexpr uint64_t kStackReserve = 128 << 10;
 
 // Whether a launch is better done on this thread before it returns: it is known to be over soon,
-// and no kernel that waits for something.
+// and no kernel that waits for something or launches others.
 bool may_run_inline(const KernelWork& work) {
-  if (work.cooperative) return false;
+  if (work.cooperative || work.function->entry->pointer) return false;
   auto code = work.versions->general();
   const KernelArtifact& a = code->artifact;
   if (!a.alone || !a.stack) return false;

@@ -6,7 +6,6 @@ namespace aw {
 namespace {
 
 constexpr uint64_t kNotSupported = 801;  // cudaErrorNotSupported
-constexpr size_t kMostArguments = 72;    // compiler/host_functions.py: those of Memset3DAsync
 
 constinit thread_local DeviceCalls* answering = nullptr;
 
@@ -19,7 +18,7 @@ void set_device_calls(DeviceCalls* calls) { answering = calls; }
 extern "C" uint64_t aw_device_runtime(AwWorker*, uint32_t call, uint64_t thread,
                                       uint64_t arguments) {
   if (!aw::answering) return aw::kNotSupported;
-  uint8_t copy[aw::kMostArguments];
+  uint8_t copy[AW_CALL_BYTES];
   memcpy(copy, reinterpret_cast<const void*>(arguments), sizeof copy);
   return aw::answering->answer(static_cast<AwDeviceCall>(call), thread, copy);
 }

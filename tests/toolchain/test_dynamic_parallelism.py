@@ -79,6 +79,14 @@ __global__ void memory(int *from, int *to) {
   cudaFree(own);
 }
 
+__global__ void waits(volatile int *log) {
+  while (!log[0]) {}
+  log[1] = 3;
+}
+__global__ void starts_one_that_waits(int *log, int really) {
+  if (really) waits<<<1, 1>>>(log);
+}
+
 static int *fresh() {
   static int *log;
   if (!log) cudaMallocManaged(&log, 400);
@@ -110,6 +118,9 @@ int main() {
   facts<<<1, 1>>>(fresh()), cudaDeviceSynchronize(), said("facts", log, 9);
   for (int i = 0; i < 64; ++i) log[i] = i * i;
   sums<<<1, 32>>>(log, 64), cudaDeviceSynchronize(), said("sums", log, 2);
+  for (int i = 0; i < 50; ++i) starts_one_that_waits<<<1, 1>>>(fresh(), i == 49), i < 49 && cudaDeviceSynchronize();
+  *(volatile int *)log = 1;
+  cudaDeviceSynchronize(), said("later", log, 2);
   cudaMallocManaged(&to, 400), memset(to, 0, 400);
   memory<<<1, 1>>>(fresh(), to), cudaDeviceSynchronize(), said("memory", to, 42);
 }
@@ -161,6 +172,10 @@ def test_devices_attributes_streams_and_events_answer_as_on_the_host(lines):
 
 def test_a_kernel_may_wait_for_its_children_as_before_cuda_12(lines):
     assert lines["sums"] == f"{sum(i * i for i in range(64))} 1 (no error)"
+
+
+def test_a_launch_returns_before_its_kernels_children_have_ended(lines):
+    assert lines["later"] == "1 3 (no error)"
 
 
 def test_copies_and_fills_are_done_in_the_order_of_launches(lines):

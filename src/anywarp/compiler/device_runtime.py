@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from anywarp.compiler.host_functions import ARGUMENT_BYTES, DEVICE_CALLS, DeviceCall
+from anywarp.compiler.host_functions import ARGUMENT_BYTES, CALL_BYTES, DEVICE_CALLS, DeviceCall
 from anywarp.ptx.index import ModuleIndex, index_module
 from anywarp.ptx.tree import Function
 
@@ -23,8 +23,6 @@ _CALLS = {
     for number, call in enumerate(DEVICE_CALLS) for prefix in _PREFIXES for suffix in _SUFFIXES
 }  # fmt: skip
 _SERVICE = "anywarp_device_runtime"
-_ROOM = max(sum(-(-ARGUMENT_BYTES[kind] // 8) * 8 for kind in call.parameters) for call in DEVICE_CALLS)
-"""Bytes that the runtime reads for each call, whatever its arguments take."""
 
 LAUNCHES = frozenset(
     name for name, (_, call) in _CALLS.items() if "Launch" in call.name or "ParameterBuffer" in call.name
@@ -96,7 +94,7 @@ def _definition(name: str) -> str:
 .func (.param .b{call.result[1:]} result) {name}({", ".join(formals)})
 {{
   .reg .b32 %r<4>; .reg .b64 %d<5>;
-  .local .align 8 .b8 arguments[{_ROOM}];
+  .local .align 8 .b8 arguments[{CALL_BYTES}];
   {" ".join(stores)}
   {_THREAD}
   mov.u64 %d3, arguments; cvta.local.u64 %d3, %d3;

@@ -135,6 +135,9 @@ DEVICE_CALLS = (
 )  # fmt: skip
 """The device run time (CUDA C++ Programming Guide, dynamic parallelism), in the order of the numbers that C++ knows them by."""
 
+CALL_BYTES = max(sum(-(-ARGUMENT_BYTES[kind] // 8) * 8 for kind in call.parameters) for call in DEVICE_CALLS)
+"""Bytes that the runtime reads for each call, whatever its arguments take."""
+
 
 def header() -> str:
     """Return the C++ header: a declaration of each, and a list of all by name."""
@@ -154,6 +157,7 @@ def header() -> str:
         "enum AwDeviceCall : uint32_t {",
         *(f"  AW_CALL_{call.name}," for call in DEVICE_CALLS),
         "};",
+        f"#define AW_CALL_BYTES {CALL_BYTES}  // what their arguments take at most",
         "",
         "#define AW_HOST_FUNCTIONS(each) \\",
         *(f"  each({name}) \\" for name in HOST_FUNCTIONS),
