@@ -48,7 +48,9 @@ int main() {
 
 
 @pytest.mark.native
-@pytest.mark.skipif(not (settings.LIBRARY_DIR.get() / "libcudart.so.13").exists(), reason="libcudart.so.13 is not built")
+@pytest.mark.skipif(
+    not (settings.LIBRARY_DIR.get() / "libcudart.so.13").exists(), reason="libcudart.so.13 is not built"
+)
 @pytest.mark.parametrize("version", ["c++11", "c++17", "c++20"])
 def test_constants_of_ceil_abs_and_strlen(nvcc, tmp_path, version):
     (tmp_path / "a.cu").write_text(TAKEN)
