@@ -94,10 +94,71 @@ def test_a_program_without_cuda_is_told():
     assert (done.returncode, done.stdout.splitlines()[-1]) == (3, "========= ERROR SUMMARY: 0 errors")
 
 
+LEAKS = f"""
+import ctypes, sys
+sys.path.insert(0, {str(CHECKING)!r})
+from driver import Driver
+d = Driver()
+def got(function, *arguments):
+    place = ctypes.c_uint64()
+    d.call(function, ctypes.byref(place), *arguments)
+    return place
+size = ctypes.c_size_t
+kept, given, again = got("cuMemAlloc_v2", size(1000)), got("cuMemAlloc_v2", size(2000)), got("cuMemAllocAsync", size(500), None)
+for function, *arguments in (("cuMemAllocManaged", size(3000), 1), ("cuMemAllocAsync", size(4194304), None), ("cuMemHostAlloc", size(500), 0)):
+    got(function, *arguments)
+d.call("cuMemFree_v2", given)
+d.call("cuMemFreeAsync", again, None)
+d.call("cuCtxSynchronize")
+if sys.argv[1:]:
+    d.call("cuMemFree_v2", kept)
+    if sys.argv[1] == "reset":
+        d.call("cuDevicePrimaryCtxReset_v2", 0)
+"""
+
+
+@pytest.mark.parametrize("ending, least", [([], 1000), (["free"], None), (["reset"], None)])
+def test_memory_that_is_not_given_back_is_told(ending, least):
+    program = [sys.executable, "-c", LEAKS, *ending]
+    done = sanitized("--leak-check", "full", "--error-exitcode", "9", *program)
+    sizes = [
+        int(size.replace(",", ""))
+        for size in re.findall(r"^========= Leaked ([\d,]+) bytes at 0x", done.stdout, re.MULTILINE)
+    ]
+    assert sizes == [*([least] if least else []), 3000, 4194304, 500], done.stdout + done.stderr
+    assert "Leaked 4,194,304 bytes at 0x" in done.stdout and "=========     allocated by cuMemAllocAsync" in done.stdout
+    last = done.stdout.splitlines()[-2:]
+    assert last == [
+        f"========= LEAK SUMMARY: {sum(sizes)} bytes leaked in {len(sizes)} allocations",
+        f"========= ERROR SUMMARY: {len(sizes)} errors",
+    ]
+    assert done.returncode == 9
+    assert sanitized("--error-exitcode", "9", *program).returncode == 0
+
+
+def test_no_leak_is_told_too_and_fewer_are_shown_than_counted():
+    none = sanitized(
+        "--leak-check",
+        "full",
+        "--error-exitcode",
+        "9",
+        sys.executable,
+        "-c",
+        LEAKS.partition("for function")[0].rpartition("kept")[0],
+    )
+    assert (none.returncode, none.stdout.splitlines()[-2:]) == (
+        0,
+        ["========= LEAK SUMMARY: 0 bytes leaked in 0 allocations", "========= ERROR SUMMARY: 0 errors"],
+    )
+    done = sanitized("--leak-check", "full", "--print-limit", "1", sys.executable, "-c", LEAKS)
+    assert (done.returncode, done.stdout.count("Leaked"), "3 more allocations not shown" in done.stdout) == (0, 1, True)
+    assert done.stdout.splitlines()[-1] == "========= ERROR SUMMARY: 4 errors"
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["--leak-check", "full"], "--leak-check"),
+        (["--leak-check", "full", "--tool", "racecheck"], "--tool memcheck"),
         (["--xml"], "--xml"),
         (["--kernel-regex", "regex=("], "is no pattern"),
         (["-k", "scale"], "none of kne=NAME"),

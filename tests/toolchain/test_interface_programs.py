@@ -1,4 +1,4 @@
-"""Programs in C and C++ that ask the management library and the linker library, built as users build them."""
+"""Programs in C and C++ that ask the management, linker and profiling libraries, built as users build them."""
 
 import json
 import subprocess
@@ -167,3 +167,82 @@ def test_a_program_links_two_modules_and_launches_what_came_of_them(nvcc, tmp_pa
     (tmp_path / "linker.cpp").write_text("#include <cstring>\n" + LINKER)
     nvcc("linker.cpp", "-o", "linker", "-lnvJitLink", "-lcuda")
     assert started(tmp_path / "linker").stdout == "0\n"
+
+
+TRACED = r"""
+#include <cupti.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#define CHECK(call) do { CUptiResult done = (call); const char *text = ""; \
+  if (done != CUPTI_SUCCESS) { cuptiGetResultString(done, &text); printf("%s: %s\n", #call, text); exit(1); } } while (0)
+
+static size_t bytes_copied;
+static int kernels, threads, outer, entries, launched_blocks;
+static uint32_t kernel_correlation, call_correlation;
+static const char *launched;
+
+static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *most) {
+  *size = 16 * 1024, *most = 0;
+  *buffer = static_cast<uint8_t *>(aligned_alloc(8, *size));
+}
+static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t, size_t valid) {
+  CUpti_Activity *record = nullptr;
+  CUptiResult status;
+  while ((status = cuptiActivityGetNextRecord(buffer, valid, &record)) == CUPTI_SUCCESS) {
+    if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
+      auto *copy = reinterpret_cast<CUpti_ActivityMemcpy6 *>(record);
+      if (copy->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD) bytes_copied += copy->bytes;
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+      auto *kernel = reinterpret_cast<CUpti_ActivityKernel9 *>(record);
+      kernels += strstr(kernel->name, "twice") != nullptr && kernel->end >= kernel->start;
+      threads += kernel->gridX * kernel->blockX, kernel_correlation = kernel->correlationId;
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) {
+      auto *given = reinterpret_cast<CUpti_ActivityExternalCorrelation *>(record);
+      outer += given->correlationId == call_correlation && given->externalId == 77 && given->externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
+    }
+  }
+  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED) CHECK(status);
+  free(buffer);
+}
+static void CUPTIAPI called(void *, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *given) {
+  auto *data = static_cast<const CUpti_CallbackData *>(given);
+  if (domain != CUPTI_CB_DOMAIN_RUNTIME_API || id != CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) return;
+  if (data->callbackSite != CUPTI_API_ENTER) return;
+  auto *parameters = static_cast<const cudaLaunchKernel_v7000_params *>(data->functionParams);
+  ++entries, launched_blocks = parameters->gridDim.x, launched = data->functionName, call_correlation = data->correlationId;
+}
+
+__global__ void twice(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }
+
+int main() {
+  CUpti_SubscriberHandle subscriber;
+  uint32_t version = 0;
+  CHECK(cuptiGetVersion(&version));
+  CHECK(cuptiSubscribe(&subscriber, called, nullptr));
+  CHECK(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000));
+  CHECK(cuptiActivityRegisterCallbacks(requested, completed));
+  CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+  CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
+  CHECK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
+  float host[128] = {1, 2}, *device;
+  cudaMalloc(&device, sizeof host);
+  cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+  uint64_t last = 0;
+  CHECK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 77));
+  twice<<<4, 32>>>(device);
+  CHECK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &last));
+  cudaDeviceSynchronize();
+  CHECK(cuptiActivityFlushAll(0));
+  CHECK(cuptiUnsubscribe(subscriber));
+  printf("%d %zu %d %d %d %d %d %s %d %d\n", version == CUPTI_API_VERSION, bytes_copied, kernels, threads, outer, entries, launched_blocks,
+         launched ? launched : "none", kernel_correlation == call_correlation, last == 77);
+}
+"""
+
+
+def test_a_program_traces_its_own_work(nvcc, tmp_path):
+    (tmp_path / "traced.cu").write_text(TRACED)
+    nvcc("traced.cu", "-o", "traced", "-lcupti")
+    assert started(tmp_path / "traced").stdout.split() == "1 512 1 128 1 1 4 cudaLaunchKernel 1 1".split()

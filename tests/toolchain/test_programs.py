@@ -291,3 +291,29 @@ int main() {
 def test_who_ever_declares_what_assert_calls_each_side_ends_in_its_own(build, words):
     """PyTorch's headers declare it for the host where clang compiles, CCCL's for both sides where NDEBUG keeps <assert.h> from it."""
     assert build({"assertion.cu": ASSERTION}, *words) == ["0", "710"]
+
+
+RANDOM = """
+#include <curand_kernel.h>
+#include <cstdio>
+__global__ void k(float* own, float* given) {
+  curandStatePhilox4_32_10_t state;
+  curand_init(7, 0, 0, &state);
+  own[0] = curand_uniform(&state), own[1] = given[0];
+}
+int main() {
+  curandGenerator_t generator;
+  float *numbers, *out;
+  cudaMallocManaged(&numbers, 4096), cudaMallocManaged(&out, 8);
+  curandStatus_t done = curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_PHILOX4_32_10);
+  if (done == CURAND_STATUS_SUCCESS) curandSetPseudoRandomGeneratorSeed(generator, 7);
+  curandGenerateUniform(generator, numbers, 1024);
+  k<<<1, 1>>>(out, numbers);
+  cudaDeviceSynchronize();
+  printf("%d %d\\n", done, out[0] > 0 && out[0] <= 1 && out[1] == numbers[0] && out[1] > 0);
+}
+"""
+
+
+def test_the_header_of_random_numbers_for_kernels_brings_that_of_generators(build):
+    assert build({"random.cu": RANDOM}, "-lcurand") == ["0", "1"]

@@ -1,4 +1,4 @@
-"""Write our own nvml.h and nvJitLink.h from the tables of declarations."""
+"""Write our own nvml.h, nvJitLink.h and headers of CUPTI from the tables of declarations."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anywarp.catalogue import declarations
+from anywarp.catalogue.c_facts import spell
 from anywarp.catalogue.declarations import Declaration
 
 MADE = "// Facts of NVIDIA's public interface, written by anywarp.catalogue.binding_headers; change that instead.\n"
@@ -15,7 +16,7 @@ MADE = "// Facts of NVIDIA's public interface, written by anywarp.catalogue.bind
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """One header: the tables that it is written from, and what it includes."""
+    """One header: the tables that it is written from, if any, and what it includes."""
 
     name: str
     tables: tuple[str, ...]
@@ -25,7 +26,11 @@ class Header:
 HEADERS = (
     Header("nvml.h", ("nvml_declarations", "nvml_manual")),
     Header("nvJitLink.h", ("nvjitlink_declarations",), ("stddef.h", "stdint.h")),
-)
+    Header("cupti.h", ("cupti_declarations",), ("stddef.h", "stdint.h", "string.h", "cuda.h", "cuda_runtime_api.h")),
+    *(Header(f"cupti_{part}.h", (), ("cupti.h",))
+      for part in ("result", "version", "common", "callbacks", "activity", "events", "metrics", "driver_cbid", "runtime_cbid")),
+    *(Header(f"generated_{part}_meta.h", (), ("cupti.h",)) for part in ("cuda", "cuda_runtime_api")),
+)  # fmt: skip
 
 
 def write(folder: Path) -> list[Path]:
@@ -41,6 +46,8 @@ def text_of(header: Header) -> str:
     found = [each for table in header.tables for each in declarations.load(table)]
     guard = "ANYWARP_" + re.sub(r"\W", "_", header.name).upper()
     parts = [MADE, f"#ifndef {guard}\n#define {guard}\n\n", *(f"#include <{name}>\n" for name in header.includes), "\n"]
+    if not found:
+        return "".join([*parts, "#endif\n"])
     parts += _written(found, "macro")
     parts.append('\n#ifdef __cplusplus\nextern "C" {\n#endif\n\n')
     parts += _written(found, "enum", "struct", "union", "handle", "alias")
@@ -74,7 +81,8 @@ def _enum(each: Declaration) -> str:
 
 
 def _record(each: Declaration) -> str:
-    return f"typedef {each.kind} {_tag(each, 'st')} {{ {each.members} }} {each.name};\n"
+    packed = " __attribute__((packed, aligned(8)))" if each.type == "packed" else ""
+    return f"typedef {each.kind}{packed} {_tag(each, 'st')} {{ {each.members} }} {each.name};\n"
 
 
 def _tag(each: Declaration, ending: str) -> str:
@@ -91,7 +99,7 @@ _FORMS: dict[str, Callable[[Declaration], str]] = {
     "struct": _record,
     "union": _record,
     "handle": _handle,
-    "alias": lambda each: f"typedef {each.type} {each.name};\n",
+    "alias": lambda each: f"typedef {spell(each.type, each.name)};\n",
     "function": lambda each: f"{each.type} {each.name}({each.members});\n",
     "macro": lambda each: f"#define {each.name} {each.members}\n",
     "rename": lambda each: f"#define {each.name} {each.type}\n",

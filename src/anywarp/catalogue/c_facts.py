@@ -42,6 +42,7 @@ class Type:
     fields: tuple[tuple[str, str], ...] = ()
     size: int = 0
     layout: tuple[Leaf, ...] = ()  # of a struct or union that a C front end laid out
+    packed: bool = False
 
 
 @dataclass
@@ -202,7 +203,9 @@ def _record(cursor, name: str, facts: Facts, cindex) -> None:  # type: ignore[no
     word = "union" if cursor.kind.name == "UNION_DECL" else "struct"
     text = " ".join(f"{spell(kind, key)};" for kind, key in fields)
     size = max(cursor.type.get_size(), 0)
-    facts.types[name] = Type(name, word, text, fields, size, tuple(_leaves(cursor.type.get_canonical(), 0)))
+    layout = tuple(_leaves(cursor.type.get_canonical(), 0))
+    packed = any(child.kind.name == "PACKED_ATTR" for child in cursor.get_children())
+    facts.types[name] = Type(name, word, text, fields, size, layout, packed)
 
 
 def _leaves(kind, base: int) -> list[Leaf]:  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""Load the tables of declarations that nvml.h and nvJitLink.h are written from."""
+"""Load the tables of declarations that nvml.h, nvJitLink.h and the headers of CUPTI are written from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Declaration(NamedTuple):
     """One name of a header.
 
     `kind` is enum, struct, union, handle, alias, function, macro or rename; `type` what an alias stands for, a function returns or a
-    renamed function is called; `members` are constants, fields, parameters, or the value of a macro.
+    renamed function is called, or `packed` for a struct without gaps; `members` are constants, fields, parameters, or the value of a macro.
     """
 
     kind: str

@@ -10,6 +10,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -18,7 +19,8 @@ from anywarp import settings
 from anywarp.cli import report_file
 from anywarp.cli.readable_names import readable
 from anywarp.cli.run import require_checks
-from anywarp.runtime import launch
+from anywarp.runtime import launch, leaks, trace_files
+from anywarp.runtime.leaks import Leak
 from anywarp.runtime.report import Finding, read
 
 CHECKS = {"memcheck": "memory", "racecheck": "race", "initcheck": "init", "synccheck": "sync"}
@@ -39,7 +41,6 @@ _IDLE = (
     ("--demangle", ("full", "simple", "no")),
     ("--report-api-errors", ("no", "explicit")),
     ("--check-device-heap", ("yes", "no")),
-    ("--leak-check", ("no",)),
     ("--racecheck-report", ("hazard", "analysis", "all")),
 )
 """Options that change nothing here: all processes are checked, and errors of calls are told by the program alone."""
@@ -65,6 +66,7 @@ def _idle(command: Callable[..., int]) -> Callable[..., int]:
     metavar="FILTER",
     help="Only these kernels: kne=NAME, kns=PART or regex=PATTERN.",
 )
+@click.option("--leak-check", type=click.Choice(["full", "no"]), default="no", help="Whether memory was given back.")
 @click.option("--require-cuda-init", type=click.Choice(["yes", "no"]), default="yes", help="Whether CUDA must be used.")
 @_idle
 @click.argument("program", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -74,6 +76,7 @@ def command(
     log_file: str | None,
     print_limit: int,
     kernels: tuple[str, ...],
+    leak_check: str,
     require_cuda_init: str,
     program: tuple[str, ...],
 ) -> int:
@@ -82,26 +85,46 @@ def command(
     Its exit code is the command's, unless --error-exitcode says otherwise.
     """
     wanted = [_filter(text) for text in kernels]
+    watches_memory = leak_check == "full"
+    if watches_memory and tool != "memcheck":
+        raise click.UsageError("--leak-check full goes with --tool memcheck")
     log = Path(log_file.replace("%p", str(os.getpid()))) if log_file else None
     device = settings.DEVICE.get()
     require_checks(device)
     report_file.check_writable(log)
     with tempfile.TemporaryDirectory(prefix="anywarp-report-") as folder:
         base = {**settings.environment(), settings.CHECK.name: CHECKS[tool]}
+        base |= {settings.TRACE_DIR.name: folder} if watches_memory else {}
         status = launch.watch(program, launch.environment(device, base, Path(folder)))
         found = read(Path(folder))
+        leaked = _Leaks.read(Path(folder)) if watches_memory else None
     findings = [
         f for f in found.findings if f.check == CHECKS[tool] and (not wanted or any(w(f.kernel) for w in wanted))
     ]
     missed = require_cuda_init == "yes" and not found.processes
-    text = "\n".join(f"{_MARK} {line}".rstrip() for line in _lines(tool, findings, print_limit, missed)) + "\n"
+    text = "\n".join(f"{_MARK} {line}".rstrip() for line in _lines(tool, findings, leaked, print_limit, missed)) + "\n"
     if log is None:
         sys.stdout.write(text)
     else:
         report_file.write(log, text)
-    if (findings or missed) and error_exitcode:
+    if (findings or missed or (leaked and leaked.found)) and error_exitcode:
         return error_exitcode
     return status
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaks:
+    """What the processes of the command did not give back; `missing` events are not known, so that there may be more or fewer."""
+
+    found: list[Leak]
+    missing: int
+
+    @classmethod
+    def read(cls, folder: Path) -> _Leaks:
+        """Read the traces in a folder."""
+        traces = trace_files.read_folder(folder)
+        found = [leak for trace in traces for leak in leaks.of_process(trace)]
+        return cls(found, sum(trace.dropped + trace.damaged for trace in traces))
 
 
 def _filter(text: str) -> Callable[[str], bool]:
@@ -120,7 +143,7 @@ def _filter(text: str) -> Callable[[str], bool]:
     raise click.BadParameter(f"{text!r} is none of kne=NAME, kns=PART, regex=PATTERN", param_hint="--kernel-name")
 
 
-def _lines(tool: str, findings: list[Finding], limit: int, missed: bool) -> Iterable[str]:
+def _lines(tool: str, findings: list[Finding], leaked: _Leaks | None, limit: int, missed: bool) -> Iterable[str]:
     yield "COMPUTE-SANITIZER"
     if missed:
         yield "Error: no process of the command used CUDA"
@@ -130,11 +153,27 @@ def _lines(tool: str, findings: list[Finding], limit: int, missed: bool) -> Iter
         yield ""
     if len(shown) < len(findings):
         yield f"{len(findings) - len(shown)} more places are not shown (--print-limit)"
+    if leaked is not None:
+        yield from _leaks_told(leaked, limit - len(shown) if limit else None)
     if tool == "racecheck":
         hazards = _count(len(findings), "hazard")
         yield f"RACECHECK SUMMARY: {hazards} displayed ({_count(len(findings), 'error')}, 0 warnings)"
     else:
-        yield f"ERROR SUMMARY: {_count(sum(f.count for f in findings) + missed, 'error')}"
+        leaks_count = len(leaked.found) if leaked else 0
+        yield f"ERROR SUMMARY: {_count(sum(f.count for f in findings) + leaks_count + missed, 'error')}"
+
+
+def _leaks_told(leaked: _Leaks, limit: int | None) -> Iterable[str]:
+    """Give the lines of what was not given back, at most `limit` of them one by one."""
+    for leak in leaked.found[:limit]:
+        yield f"Leaked {leak.size:,} bytes at {leak.address:#x}"
+        yield f"    allocated by {leak.call}" if leak.call else "    allocated outside of a call"
+        yield ""
+    if limit is not None and len(leaked.found) > limit:
+        yield f"{_count(len(leaked.found) - limit, 'more allocation')} not shown (--print-limit)"
+    if leaked.missing:
+        yield f"Warning: {_count(leaked.missing, 'event')} not recorded (ANYWARP_TRACE_LIMIT), so there may be others"
+    yield f"LEAK SUMMARY: {sum(leak.size for leak in leaked.found)} bytes leaked in {len(leaked.found)} allocations"
 
 
 def _told(finding: Finding) -> Iterable[str]:

@@ -103,6 +103,13 @@ def _bindings(bench: Bench) -> Sequence[Run]:
     return [Run("anywarp.catalogue.derive_bindings", (*files, python_binding, "{nvidia-ml-py} and {bindings}"))]
 
 
+def _cupti(bench: Bench) -> Sequence[Run]:
+    header = bench.of("cuda13/cupti", "include/cupti.h")
+    others = (("runtime", "include/cuda.h"), ("crt", "include/crt/host_defines.h"))
+    folders = [bench.of(f"cuda13/{name}", file).removesuffix(file) + "include" for name, file in others]
+    return [Run("anywarp.catalogue.derive_cupti", (header, "{cupti}", *folders, _builtin()))]
+
+
 def _pairs(module: str) -> Callable[[Bench], Sequence[Run]]:
     return lambda bench: [Run(f"anywarp.catalogue.{module}", (str(bench.folders), "--builtin", _builtin()))]
 
@@ -180,8 +187,15 @@ DERIVATIONS = (
         "bindings",
         "what nvml.h and nvJitLink.h declare",
         ("cuda13/nvidia-ml-py", "cuda13/bindings"),
-        (f"{_DATA}/*_declarations.tsv",),
+        (f"{_DATA}/nv*_declarations.tsv",),
         _bindings,
+    ),
+    Derivation(
+        "cupti",
+        "what the headers of CUPTI declare",
+        ("cuda13/cupti", "cuda13/runtime", "cuda13/crt", "tools/libclang"),
+        (f"{_DATA}/cupti_declarations.tsv",),
+        _cupti,
     ),
     Derivation(
         "errors",

@@ -2,6 +2,9 @@
 #ifndef CURAND_KERNEL_H_
 #define CURAND_KERNEL_H_
 
+#if !defined(__CUDACC_RTC__)
+#include <curand.h>  // programs rely on it
+#endif
 #include "anywarp/device.h"
 #include "anywarp/discrete.h"
 #include "anywarp/xorwow_jumps.h"

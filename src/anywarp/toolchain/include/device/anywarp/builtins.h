@@ -140,11 +140,6 @@ AW_BIG int memcmp(const void *a, const void *b, __SIZE_TYPE__ n) {
   }
   return 0;
 }
-AW_BIG __SIZE_TYPE__ strlen(const char *s) {
-  __SIZE_TYPE__ n = 0;
-  while (s[n]) ++n;
-  return n;
-}
 AW_BIG int strcmp(const char *a, const char *b) {
   while (*a && *a == *b) ++a, ++b;
   return *(const unsigned char *)a - *(const unsigned char *)b;

@@ -5,6 +5,7 @@
 #include "attributes.h"
 #include "builtins.h"
 #include "casts.h"
+#include "constant_functions.h"
 #include "device_runtime.h"
 #include "integer.h"
 #include "math_names.h"

@@ -132,7 +132,6 @@ AW_BOTH long long llmin(long long a, long long b) { return a < b ? a : b; }
 AW_BOTH long long llmax(long long a, long long b) { return a > b ? a : b; }
 AW_BOTH aw_u64 ullmin(aw_u64 a, aw_u64 b) { return a < b ? a : b; }
 AW_BOTH aw_u64 ullmax(aw_u64 a, aw_u64 b) { return a > b ? a : b; }
-AW_FN int abs(int x) { return x < 0 ? -x : x; }
 AW_FN long labs(long x) { return x < 0 ? -x : x; }
 AW_FN long long llabs(long long x) { return x < 0 ? -x : x; }
 AW_FN long abs(long x) { return x < 0 ? -x : x; }

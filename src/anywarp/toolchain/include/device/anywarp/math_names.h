@@ -32,7 +32,7 @@
 #define AW_BUILTIN_2(name) AW_NAMES_2(AW_DEVICE_ONLY, name, __builtin_##name, __builtin_##name##f)
 
 AW_BUILTIN_1(fabs)
-AW_BUILTIN_1(ceil)
+AW_LINE(AW_DEVICE_ONLY, float, ceilf, (float x), __builtin_ceilf(x))
 AW_BUILTIN_1(floor)
 AW_BUILTIN_1(trunc)
 AW_BUILTIN_1(rint)

@@ -41,7 +41,7 @@ struct aw_number<double> {
 #define AW_EVERY_1(DO)                                                                                                   \
   DO(sin) DO(cos) DO(tan) DO(asin) DO(acos) DO(atan) DO(sinh) DO(cosh) DO(tanh) DO(asinh) DO(acosh) DO(atanh) DO(exp)    \
   DO(exp2) DO(expm1) DO(log) DO(log2) DO(log10) DO(log1p) DO(sqrt) DO(cbrt) DO(erf) DO(erfc) DO(lgamma) DO(tgamma)       \
-  DO(ceil) DO(floor) DO(trunc) DO(round) DO(rint) DO(nearbyint) DO(fabs) DO(logb)
+  DO(floor) DO(trunc) DO(round) DO(rint) DO(nearbyint) DO(fabs) DO(logb)
 #define AW_OF_WHOLE(name)                                                                                      \
   template <class T>                                                                                           \
   __attribute__((device, always_inline, nodebug)) static inline typename aw_whole<T>::as_double name(T x) {    \
@@ -49,6 +49,10 @@ struct aw_number<double> {
   }
 AW_EVERY_1(AW_OF_WHOLE)
 #undef AW_OF_WHOLE
+template <class T>
+AW_CONSTANT typename aw_whole<T>::as_double ceil(T x) AW_PREFERRED {
+  return (double)x;
+}
 
 // Of two types, any but two floats, of which there are overloads: in double (C++ [cmath.syn]).
 #define AW_EVERY_2(DO) \
@@ -68,6 +72,7 @@ namespace std {
 AW_EVERY_1(AW_USING)
 AW_EVERY_2(AW_USING)
 using ::abs;
+using ::ceil;
 using ::fma;
 using ::frexp;
 using ::ilogb;
