@@ -221,6 +221,29 @@ def test_a_butterfly_exchanges_lanes_without_computing_addresses():
     assert not [n for n in names(machine(narrow, "gfx942")) if "swizzle" in n]
 
 
+@pytest.mark.parametrize("arch", PAIR)
+@pytest.mark.parametrize(("shuffle", "bound", "distances"), [("down", 31, (16, 8, 1)), ("up", 0, (1, 2, 16))])
+def test_lanes_at_constant_distances_are_read_by_one_address(arch, shuffle, bound, distances):
+    body = " ".join(
+        f"shfl.sync.{shuffle}.b32 %r4, %r3, {each}, {bound}, -1; add.u32 %r3, %r3, %r4;" for each in distances
+    )
+    found = machine(module(f"ld.global.u32 %r3, [%rd1]; {body} st.global.u32 [%rd1], %r3;"), arch)
+    reads = [line for line in found if line.startswith("ds_bpermute")]
+    assert len(reads) == len(distances)
+    if shuffle == "down":  # the distance is the instruction's own, which is never negative
+        assert len({line.split(",")[1] for line in reads}) == 1
+        assert [int(line.split("offset:")[1]) for line in reads] == [4 * each for each in distances]
+    assert len([line for line in found if "cndmask" in line]) == len(distances)
+    assert not [line for line in found if line.startswith("v_and_b32") and "0x7c" in line]
+
+
+@pytest.mark.parametrize("arch", PAIR)
+@pytest.mark.parametrize("shuffle", ["shfl.sync.down.b32 %r4, %r3, 4, 0x100f", "shfl.sync.down.b32 %r4, %r3, %r1, 31"])
+def test_other_distances_are_read_by_their_own_address(arch, shuffle):
+    found = machine(module(f"ld.global.u32 %r3, [%rd1]; {shuffle}, -1; st.global.u32 [%rd1], %r4;"), arch)
+    assert not [line for line in found if line.startswith("ds_bpermute") and "offset" in line]
+
+
 def test_two_products_of_float32_are_one_instruction_where_the_card_has_such():
     body = """mul.wide.u32 %rd3, %r2, 8; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3;
       ld.global.v2.f32 {%f1, %f2}, [%rd1]; ld.global.v2.f32 {%f3, %f4}, [%rd2];
