@@ -311,8 +311,10 @@ Kernels that nobody tuned for, and products of `mma.sync`: [amd-counts-untuned.m
     "untuned": """
 These are the kernels of `benchmarks/kernels/untuned`, with a 32nd of their work. Where the ratios come from, by the names of the instructions: PTX does not say that sums do not overflow, so
 `(low + high) / 2` of signed numbers is rounded and its sign extended each time (`lower_bound`); NVIDIA's compiler unrolls the loop over rows that are shorter than that (`spmv`); `__expf` keeps denormal
-results, as NVIDIA's `ex2.approx.f32` does, where HIP's does not (`softmax_odd`).
-On gfx1100 a sum of 64 bits is two instructions, and more of our addresses are such sums of vectors, where clang has a scalar base and an offset (`gemv`, `stencil7`, `embedding`).
+results, as NVIDIA's `ex2.approx.f32` does, where HIP's does not: five instructions each (`softmax_odd`).
+On gfx1100 a sum of 64 bits is two instructions, and PTX's indices of 32 bits may wrap around, so that each is extended by itself where clang extends one and adds the rest (`stencil7`).
+On 2026-11-30 a row came to be added to its array before the loop over it (`gemv` was at 1.165, `embedding` at 1.164 and `softmax_odd` at 1.174 on gfx1100), and `shfl.down` by constants to be read by one address
+(`spmv` was at 1.284 and 1.338).
 `half_axpby` was at 1.16 before arithmetic of f16x2 became packed instructions. `kmeans` was at 1.11 (gfx942) and 1.26 before a loop over rows of shared memory read 16 bytes at once.
 
 """,

@@ -122,13 +122,14 @@ def page(found: dict[str, dict[str, Outcome]], why: dict[str, str]) -> str:
     for name, each in found.items():
         cells = [cell(each[card]) if card in each else "not run" for card in cards]
         lines.append(f"| {' | '.join(name.split(': '))} | {' | '.join(cells)} |")
-    lines += [
+    heading = [
         "",
         "## What was not right, and whose it is",
         "",
         "| client | check | card | seen | why |",
         "| --- | --- | --- | --- | --- |",
     ]
+    rows: list[str] = []
     for name, each in found.items():
         for card in cards:
             bad = dict(each[card].failed) if card in each else {}
@@ -136,8 +137,8 @@ def page(found: dict[str, dict[str, Outcome]], why: dict[str, str]) -> str:
                 bad["the process"] = each[card].end
             for what, said in bad.items():
                 cause = why.get(f"{name}: {what}", why.get(name.split(": ")[0], "not found out"))
-                lines.append(f"| {name.split(': ')[0]} | {what} | {card} | {said.replace('|', '/')} | {cause} |")
-    return "\n".join(lines).rstrip() + "\n"
+                rows.append(f"| {name.split(': ')[0]} | {what} | {card} | {said.replace('|', '/')} | {cause} |")
+    return "\n".join([*lines, *(heading + rows if rows else ["", "All that ran was right."])]) + "\n"
 
 
 def cell(each: Outcome) -> str:

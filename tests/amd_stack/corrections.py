@@ -374,6 +374,17 @@ def with_counts(path, text):
     return text
 
 
+def others_descriptors(text):
+    """The text in which a child of vfork, which has its parent's memory but descriptors of its own, closes those alone."""
+    closing = "RJ_INTERPOSER_EXPORT int close(int fd) {\n  assert(InterposerContext::real().ready());\n"
+    at_fork, drivers = "    in_construction = false;\n  }\n", "  LinuxKfd *driver() {"
+    if not all(text.count(part) == 1 for part in (closing, at_fork, drivers)):
+        raise SystemExit("the corrections no longer apply to " + INTERPOSER)
+    elsewhere = "  if (getpid() != InterposerContext::ctx.process_)\n    return static_cast<int>(InterposerContext::real().close(fd));\n"
+    text = text.replace(closing, closing + elsewhere).replace(at_fork, "    process_ = getpid();\n" + at_fork)
+    return text.replace(drivers, "  pid_t process_ = getpid(); // whose memory this is\n" + drivers)
+
+
 def mended(path, text, kept):
     """The text of the file at `path` (from the emulator's root), for these instruction sets."""
     if path.endswith(("CMakeLists.txt", ".cmake")):
@@ -398,6 +409,8 @@ def mended(path, text, kept):
         text = scratch(text)
     if path in (PLUGINS + "CMakeLists.txt", INTERPOSER):
         text = with_counts(path, text)
+    if path == INTERPOSER:
+        text = others_descriptors(text)
     if path == MEMORY or re.fullmatch(AMDGPU + r"/\w+/addr_calc\.cpp", path):
         text = vcc_as_scalars(text)
     if re.fullmatch(AMDGPU + r"/\w+/sop1\.cpp", path):

@@ -12,10 +12,7 @@ pytestmark = [pytest.mark.amd_stack, pytest.mark.native]
 FEW = ("cuda.core: all", "Triton: all", "numba-cuda: warp")
 """In every run of the job; the others in the long layer."""
 
-WHY = {
-    "tinygrad": "after 20 modules and some 40 allocations ROCr gets no more memory of the emulated card (HSA_STATUS_ERROR_OUT_OF_RESOURCES, `hipHostMalloc` of 80 bytes, too), in whichever kernel comes then; one kernel or two a process are right. What runs out was not found out: it is not the limit of locked memory, no call to the kernel fails, and at the end a page that ROCr shared is mapped no more",
-    "bitsandbytes: all: cadam32bit_grad_fp32": "the same code is right on gfx1100, in tinygrad's emulator of instructions, and on the processor; what this emulator has wrong was not found out",
-}
+WHY: dict[str, str] = {}
 """Clients, and checks of others, that are not right, and whose it is."""
 
 MISSING = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from anywarp.compiler.amdgpu.barrier_plan import plan_barriers
@@ -52,6 +54,27 @@ def test_a_generic_address_of_a_known_space_is_used_there(arch):
     found = names(machine(module(body, ".shared .align 16 .b8 tile[1024];"), arch))
     assert not [n for n in found if n.startswith("flat_")]
     assert [n for n in found if n.startswith("ds_")]
+
+
+@pytest.mark.parametrize(
+    ("scaled", "size"), [("shl.b64 %rd5, %rd5, 2", 4), ("mul.lo.s64 %rd5, %rd5, 12", 12), ("mov.u64 %rd5, %rd5", 1)]
+)
+def test_a_row_is_added_to_its_array_before_the_loop_over_it(scaled, size):
+    body = f"""mov.u32 %r6, %ctaid.x; mul.wide.u32 %rd3, %r6, %r1; mov.u32 %r3, %tid.x;
+    LOOP: cvt.s64.s32 %rd4, %r3; add.s64 %rd5, %rd4, %rd3; {scaled}; add.s64 %rd6, %rd1, %rd5; ld.global.u8 %r4, [%rd6];
+      add.u32 %r5, %r5, %r4; add.u32 %r3, %r3, 64; setp.lt.s32 %p1, %r3, %r1; @%p1 bra LOOP; st.global.u32 [%rd2], %r5;"""
+    text = llvm(module(body), "gfx942")
+    first, second = re.findall(rf"(%\w+) = getelementptr \[{size} x i8\], ptr addrspace\(1\) (%\w+), i64 (%\w+)", text)
+    assert f"{first[2]} = mul i64" in text and f"{second[2]} = sext i32" in text
+    assert second[1] == first[0] and first[1].startswith("%h")  # the argument itself
+
+
+@pytest.mark.parametrize("changes", ["%r3", "%r4"])
+def test_a_sum_of_what_changes_alike_is_one_step(changes):
+    body = f"""mov.u32 %r3, %tid.x; mov.u32 %r4, 0;
+    LOOP: mul.wide.s32 %rd3, {changes}, 5; cvt.s64.s32 %rd4, %r3; add.s64 %rd5, %rd3, %rd4; shl.b64 %rd5, %rd5, 2; add.s64 %rd6, %rd1, %rd5;
+      ld.global.u32 %r4, [%rd6]; add.u32 %r3, %r3, 64; setp.lt.s32 %p1, %r3, %r1; @%p1 bra LOOP; st.global.u32 [%rd2], %r4;"""
+    assert "getelementptr [4 x i8]" not in llvm(module(body), "gfx942")
 
 
 def test_a_generic_address_from_memory_stays_one():
@@ -219,6 +242,29 @@ def test_a_butterfly_exchanges_lanes_without_computing_addresses():
         "ld.global.u32 %r3, [%rd1]; shfl.sync.bfly.b32 %r4, %r3, 16, 0x100f, -1; st.global.u32 [%rd1], %r4;"
     )
     assert not [n for n in names(machine(narrow, "gfx942")) if "swizzle" in n]
+
+
+@pytest.mark.parametrize("arch", PAIR)
+@pytest.mark.parametrize(("shuffle", "bound", "distances"), [("down", 31, (16, 8, 1)), ("up", 0, (1, 2, 16))])
+def test_lanes_at_constant_distances_are_read_by_one_address(arch, shuffle, bound, distances):
+    body = " ".join(
+        f"shfl.sync.{shuffle}.b32 %r4, %r3, {each}, {bound}, -1; add.u32 %r3, %r3, %r4;" for each in distances
+    )
+    found = machine(module(f"ld.global.u32 %r3, [%rd1]; {body} st.global.u32 [%rd1], %r3;"), arch)
+    reads = [line for line in found if line.startswith("ds_bpermute")]
+    assert len(reads) == len(distances)
+    if shuffle == "down":  # the distance is the instruction's own, which is never negative
+        assert len({line.split(",")[1] for line in reads}) == 1
+        assert [int(line.split("offset:")[1]) for line in reads] == [4 * each for each in distances]
+    assert len([line for line in found if "cndmask" in line]) == len(distances)
+    assert not [line for line in found if line.startswith("v_and_b32") and "0x7c" in line]
+
+
+@pytest.mark.parametrize("arch", PAIR)
+@pytest.mark.parametrize("shuffle", ["shfl.sync.down.b32 %r4, %r3, 4, 0x100f", "shfl.sync.down.b32 %r4, %r3, %r1, 31"])
+def test_other_distances_are_read_by_their_own_address(arch, shuffle):
+    found = machine(module(f"ld.global.u32 %r3, [%rd1]; {shuffle}, -1; st.global.u32 [%rd1], %r4;"), arch)
+    assert not [line for line in found if line.startswith("ds_bpermute") and "offset" in line]
 
 
 def test_two_products_of_float32_are_one_instruction_where_the_card_has_such():

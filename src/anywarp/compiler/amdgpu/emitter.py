@@ -12,6 +12,7 @@ from anywarp.compiler.amdgpu.barrier_plan import plan_barriers
 from anywarp.compiler.amdgpu.code import Code, Head
 from anywarp.compiler.amdgpu.crossings import record_bytes
 from anywarp.compiler.amdgpu.hidden import hidden_offset
+from anywarp.compiler.gangs import WARP
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Specialisation, Undefined, Value
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant
 from anywarp.ptx.isa.ops import BITS
@@ -127,8 +128,13 @@ class Emitter:
         """The lane's number in its wave."""
 
         def make(t: Text) -> str:
-            low = t.call("i32", "llvm.amdgcn.mbcnt.lo", ("i32", "-1"), ("i32", "0"))
-            return low if self.wave == 32 else t.call("i32", "llvm.amdgcn.mbcnt.hi", ("i32", "-1"), ("i32", low))
+            count = "0"
+            for half in ("lo", "hi")[: self.wave // WARP]:
+                name = f"llvm.amdgcn.mbcnt.{half}"
+                t.declare("i32", name, ["i32", "i32"])
+                most = WARP if half == "lo" else 2 * WARP
+                count = t.let(f"call range(i32 0, {most}) i32 @{name}(i32 -1, i32 {count})")
+            return count
 
         return self.once("wave_lane", make)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from anywarp.compiler.amdgpu import spaces
 from anywarp.compiler.amdgpu.emitter import CONSTANT, GLOBAL, LOCAL, SHARED, Emitter
 from anywarp.compiler.amdgpu.hidden import hidden_offset
+from anywarp.compiler.amdgpu.steadiness import Steadiness
 from anywarp.compiler.attributes import InSpace, Parameter, Symbol
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.operation_table import with_trap
@@ -18,6 +19,8 @@ from anywarp.ptx.isa.ops import BITS
 
 _TYPE = {"global": GLOBAL, "const": CONSTANT, "shared": SHARED, "local": LOCAL, spaces.MAYBE: GLOBAL}
 _ACCESSES = with_trap("faults") - {"texture"}  # whose operands are objects
+_MOST = 1 << 20
+"""Size of elements that are stepped over as such."""
 _THROUGH = frozenset({"to_generic", "from_generic", "zext", "trunc"})
 
 
@@ -27,6 +30,7 @@ class Pointers:
     def __init__(self, e: Emitter) -> None:
         self.e = e
         self.origin = spaces.origins(e.kernel)
+        self.steadiness = Steadiness(e.kernel)
         self.wanted = self._wanted()
 
     def type(self, value: Value) -> str:
@@ -118,10 +122,30 @@ class Pointers:
         if op.name in _THROUGH:
             return base
         other = op.args[1] if op.args[0] is made_of[0] else op.args[0]
+        parts = self._parts(other, made_of[0]) if op.name == "add" else None
+        if parts is not None:
+            size, steps = parts
+            for step in steps:  # modulo 2**64, in which the order does not matter
+                base = t.let(f"getelementptr [{size} x i8], {type} {base}, i64 {e.value(step)}")
+            return base
         step = e.value(other)
         if op.name == "sub":
             step = t.two("sub", LLVM_TYPE[other.type], "0", step)
         return t.let(f"getelementptr i8, {type} {base}, {LLVM_TYPE[other.type]} {step}")
+
+    def _parts(self, step: Value, base: Value) -> tuple[int, list[Value]] | None:
+        """Return a step as a size times two numbers, the one first that changes less often; None if it is no such sum."""
+        if not isinstance(step, Op) or step.type != "i64":
+            return None
+        size, total = 1, step
+        if step.name in ("shl", "mul") and isinstance(step.args[0], Op) and isinstance(step.args[1], Const):
+            by, total = step.args[1].bits, step.args[0]
+            size = 1 << by if step.name == "shl" and by < 64 else by
+        if total.name != "add" or not 0 < size <= _MOST:
+            return None
+        numbers = sorted(total.args, key=self.steadiness.depth)
+        depths = [self.steadiness.depth(value) for value in (base, *numbers)]
+        return (size, numbers) if depths[0] <= depths[1] < depths[2] else None
 
 
 def as_pointer(e: Emitter, value: Value, type: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from anywarp.compiler.amdgpu.crossing_code import emit_crossing
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.amdgpu.warp_words import ballot
-from anywarp.compiler.attributes import Reduction, Special
+from anywarp.compiler.attributes import Compare, Reduction, Special
+from anywarp.compiler.fold import signed
 from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.text import LLVM_TYPE
 
@@ -82,6 +83,13 @@ def emit_shuffle(e: Emitter, op: Op) -> None:
         type, value = LLVM_TYPE[source.type], e.value(source)
         e.define(op, _by_words(e, type, value, lambda word: swizzle_xor(e, word, distance)))
         return
+    beside = _beside(index)
+    if beside is not None:
+        there, distance = beside
+        type, value = LLVM_TYPE[source.type], e.value(source)
+        found = _by_words(e, type, value, lambda word: _read_beside(e, word, distance))
+        e.define(op, e.t.pick(0, e.value(there), type, found, value))
+        return
     lane = e.t.two("and", "i32", e.as_word(index), "31")
     e.define(op, read_lane_of(e, LLVM_TYPE[source.type], e.value(source), lane))
 
@@ -140,8 +148,36 @@ def _exchanged(index: Value) -> int | None:
     if not isinstance(index, Op) or index.name != "xor" or not isinstance(index.args[1], Const):
         return None
     lane, distance = index.args[0], index.args[1].bits
-    own = isinstance(lane, Op) and lane.name == "special" and Special.of(lane).name == "laneid"
-    return distance if own and 0 < distance < 32 else None
+    return distance if _is_own(lane) and 0 < distance < 32 else None
+
+
+def _is_own(lane: Value) -> bool:
+    return isinstance(lane, Op) and lane.name == "special" and Special.of(lane).name == "laneid"
+
+
+def _beside(index: Value) -> tuple[Value, int] | None:
+    """Return what says whether a lane reads at a constant distance or itself, as in `shfl.down`, and the distance; None for every other source."""
+    if not isinstance(index, Op) or index.name != "select" or not _is_own(index.args[2]):
+        return None
+    there, source = index.args[0], index.args[1]
+    if not isinstance(source, Op) or not isinstance(there, Op) or there.name != "icmp" or there.args[0] is not source:
+        return None
+    if source.name not in ("add", "sub") or not _is_own(source.args[0]):
+        return None
+    by, last = source.args[1], there.args[1]
+    if not isinstance(by, Const) or not isinstance(last, Const):
+        return None
+    distance, bound = signed(by.bits, 32) * (-1 if source.name == "sub" else 1), signed(last.bits, 32)
+    within = {"sle": 0 < distance < 32 and bound < 32, "sge": -32 < distance < 0 <= bound}  # of the warp
+    return (there, distance) if within.get(Compare.of(there).predicate) else None
+
+
+def _read_beside(e: Emitter, word: str, distance: int) -> str:
+    """Return an i32 as it is at a distance in the wave, whose end is followed by its beginning (DS_BPERMUTE_B32: lanes modulo the wave)."""
+    own = e.once("wave_lane in bytes", lambda t: t.two("shl", "i32", e.wave_lane, "2"))
+    return e.t.call(
+        "i32", "llvm.amdgcn.ds.bpermute", ("i32", e.t.two("add", "i32", own, str(4 * distance))), ("i32", word)
+    )
 
 
 _QUAD, _ROW_XMASK = 4, 0x160
