@@ -13,6 +13,7 @@
 #include <mutex>
 #include <vector>
 
+#include "allocator.h"
 #include "deferred.h"
 #include "devices.h"
 #include "streams.h"
@@ -243,7 +244,10 @@ KernelDraw reserve_for_kernel(const at::Generator& generator, uint64_t increment
     return {reserve(generator, device, increment)};
   }
   note_captured_draw(current_stream(device), generator);
-  const auto drawn = std::make_shared<PhiloxState>();
+  // Memory of the device's, as with CUDA: of the common pool, wherever the capture allocates.
+  const std::shared_ptr<PhiloxState> drawn(
+      static_cast<PhiloxState*>(allocate_raw_on(sizeof(PhiloxState), default_stream(device))),
+      &free_raw);
   give_to_stream(device, "philox_cuda_state", {},
                  [drawn, device, increment, from = std::optional(generator)] {
                    *drawn = reserve(from, device, increment);
