@@ -25,6 +25,15 @@ at::Generator new_generator(c10::DeviceIndex device);
 PhiloxState reserve(const std::optional<at::Generator>& generator, c10::DeviceIndex device,
                     uint64_t increment);
 
+// The same for a kernel of an extension, which draws the numbers itself. In a capture the state is
+// taken when the graph runs, in the place of this call among the operators, and `later` is where
+// the kernel finds it, as long as the graph is there.
+struct KernelDraw {
+  PhiloxState now;
+  PhiloxState* later = nullptr;
+};
+KernelDraw reserve_for_kernel(const at::Generator& generator, uint64_t increment);
+
 // A CPU generator for one call of a CPU kernel, seeded from the state of `generator`, which
 // advances.
 at::Generator host_generator(const std::optional<at::Generator>& generator,

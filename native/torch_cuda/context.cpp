@@ -1,8 +1,6 @@
-// at::cuda's context: what is known of devices. Libraries that are not there say so when they are
-// asked for.
+// at::cuda's context: what is known of devices, and handles of libraries.
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/Sleep.h>
-#include <dlfcn.h>
 
 #include <deque>
 #include <map>
@@ -13,27 +11,18 @@
 namespace at::cuda {
 namespace {
 
-[[noreturn]] void absent(const char* library) {
-  TORCH_CHECK(false, library,
-              " is not there: this device has none, and anywarp brings none for extensions");
+template <class Status>
+void require_success(Status status, const char* name) {
+  TORCH_CHECK(status == Status(), name, " returned ", int(status));
 }
 
-// Whoever calls cuBLAS is linked to it: the handle is one of the library that is in the process.
-void* cublas() {
-  for (const char* name : {"libcublas.so.13", "libcublas.so.12"})
-    if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return library;
-  absent("cuBLAS");
-}
-
-template <class Function>
-Function* of_cublas(void* library, const char* name) {
-  void* found = dlsym(library, name);
-  TORCH_CHECK(found, name, " is not in cuBLAS");
-  return reinterpret_cast<Function*>(found);
-}
-
-void require_success(int status, const char* name) {
-  TORCH_CHECK(status == CUBLAS_STATUS_SUCCESS, name, " returned ", status);
+// One per thread and device; it lasts as long as the process, as in torch.
+template <class Handle, class Status>
+Handle& handle_of_thread(Status (*create)(Handle*), const char* name) {
+  thread_local std::map<c10::DeviceIndex, Handle> handles;
+  Handle& handle = handles[c10::cuda::current_device()];
+  if (!handle) require_success(create(&handle), name);
+  return handle;
 }
 
 }  // namespace
@@ -64,34 +53,59 @@ bool canDeviceAccessPeer(c10::DeviceIndex device, c10::DeviceIndex peer) {
 
 c10::Allocator* getCUDADeviceAllocator() { return c10::GetAllocator(c10::DeviceType::CUDA); }
 
-// One per thread and device, with the current stream; it lasts as long as the process, as in torch.
+// With the current stream, all but cuBLASLt's, whose calls name one.
 cublasHandle_t getCurrentCUDABlasHandle(bool) {
-  thread_local std::map<c10::DeviceIndex, cublasHandle_t> handles;
-  void* const library = cublas();
-  cublasHandle_t& handle = handles[c10::cuda::current_device()];
-  if (!handle)
-    require_success(of_cublas<int(cublasHandle_t*)>(library, "cublasCreate_v2")(&handle),
-                    "cublasCreate");
-  require_success(of_cublas<int(cublasHandle_t, cudaStream_t)>(library, "cublasSetStream_v2")(
-                      handle, c10::cuda::getCurrentCUDAStream()),
-                  "cublasSetStream");
+  cublasHandle_t handle = handle_of_thread(&cublasCreate, "cublasCreate");
+  require_success(cublasSetStream(handle, c10::cuda::getCurrentCUDAStream()), "cublasSetStream");
   return handle;
 }
-cublasLtHandle_t getCurrentCUDABlasLtHandle() { absent("cuBLASLt"); }
-cusparseHandle_t getCurrentCUDASparseHandle() { absent("cuSPARSE"); }
-cusolverDnHandle_t getCurrentCUDASolverDnHandle() { absent("cuSOLVER"); }
+
+cublasLtHandle_t getCurrentCUDABlasLtHandle() {
+  return handle_of_thread(&cublasLtCreate, "cublasLtCreate");
+}
+
+cusparseHandle_t getCurrentCUDASparseHandle() {
+  cusparseHandle_t handle = handle_of_thread(&cusparseCreate, "cusparseCreate");
+  require_success(cusparseSetStream(handle, c10::cuda::getCurrentCUDAStream()),
+                  "cusparseSetStream");
+  return handle;
+}
+
+cusolverDnHandle_t getCurrentCUDASolverDnHandle() {
+  cusolverDnHandle_t handle = handle_of_thread(&cusolverDnCreate, "cusolverDnCreate");
+  require_success(cusolverDnSetStream(handle, c10::cuda::getCurrentCUDAStream()),
+                  "cusolverDnSetStream");
+  return handle;
+}
 
 void sleep(int64_t cycles) { awt::require(awt_sleep(cycles)); }
 
 }  // namespace at::cuda
 
-// Inline code of torch's headers formats the errors of these libraries, of which there can be none.
+// What inline code of torch's headers calls errors of these libraries.
 namespace at::cuda::blas {
-C10_EXPORT const char* _cublasGetErrorEnum(cublasStatus_t) { return "cuBLAS is not there"; }
+C10_EXPORT const char* _cublasGetErrorEnum(cublasStatus_t status) {
+  return cublasGetStatusName(status);
+}
 }  // namespace at::cuda::blas
 namespace at::cuda::solver {
-C10_EXPORT const char* cusolverGetErrorMessage(cusolverStatus_t) { return "cuSOLVER is not there"; }
-}  // namespace at::cuda::solver
-extern "C" C10_EXPORT const char* cusparseGetErrorString(cusparseStatus_t) {
-  return "cuSPARSE is not there";
+C10_EXPORT const char* cusolverGetErrorMessage(cusolverStatus_t status) {
+  switch (status) {
+#define AWT_NAMED(name) \
+  case name:            \
+    return #name
+    AWT_NAMED(CUSOLVER_STATUS_SUCCESS);
+    AWT_NAMED(CUSOLVER_STATUS_NOT_INITIALIZED);
+    AWT_NAMED(CUSOLVER_STATUS_ALLOC_FAILED);
+    AWT_NAMED(CUSOLVER_STATUS_INVALID_VALUE);
+    AWT_NAMED(CUSOLVER_STATUS_ARCH_MISMATCH);
+    AWT_NAMED(CUSOLVER_STATUS_EXECUTION_FAILED);
+    AWT_NAMED(CUSOLVER_STATUS_INTERNAL_ERROR);
+    AWT_NAMED(CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED);
+    AWT_NAMED(CUSOLVER_STATUS_NOT_SUPPORTED);
+#undef AWT_NAMED
+    default:
+      return "Unknown cusolver error number";
+  }
 }
+}  // namespace at::cuda::solver

@@ -17,7 +17,12 @@ def test_features_of_one_architecture_are_kept():
     assert read("compute_100f").name == "sm_100f"
 
 
-@pytest.mark.parametrize("text", ["sm_81", "sm80", "compute_", "gfx90a", "sm_80x", ""])
+@pytest.mark.parametrize("text", ["sm_20", "compute_35", "sm_37"])
+def test_what_newer_releases_of_cuda_dropped_is_the_oldest_that_there_is(text):
+    assert read(text) == Architecture(50)
+
+
+@pytest.mark.parametrize("text", ["sm_81", "sm80", "compute_", "gfx90a", "sm_80x", "sm_35a", "sm_22", ""])
 def test_what_is_no_architecture_is_refused_by_name(text):
     with pytest.raises(AnywarpError) as caught:
         read(text)
@@ -34,6 +39,7 @@ def test_what_is_no_architecture_is_refused_by_name(text):
         (["-gencode", "arch=compute_75,code=sm_75", "-gencode", "arch=compute_90,code=sm_90"], 75),
         (["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_120,code=sm_120"], 90),
         (["-gencode", 'arch=compute_80,code=\\"sm_80,compute_80\\"'], 80),
+        (["-gencode=arch=compute_37,code=sm_37", "-gencode=arch=compute_75,code=sm_75"], 75),
         (["-gencode", "arch=compute_86,code=[compute_86,sm_86]"], 86),
     ],
 )

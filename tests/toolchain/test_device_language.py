@@ -274,3 +274,26 @@ def test_the_headers_serve_runtime_compilation_too() -> None:
     translation = nvrtc.translate(nvrtc.Source("a.cu", text, {}, [], [], str(HERE)))
     assert ".entry k(" in translation.ptx
     assert "warning" not in translation.log
+
+
+def test_cooperative_groups_are_those_that_core_libraries_declare() -> None:
+    """CCCL 3.5 declares them, in a namespace of theirs (cuda/__memcpy_async/group_traits.h)."""
+    text = """
+    namespace cooperative_groups {
+    namespace __v1 { class thread_block; template <unsigned int Size, typename Parent> class thread_block_tile; }
+    using namespace __v1;
+    }
+    template <class Group> constexpr bool is_block = false;
+    template <> constexpr bool is_block<cooperative_groups::thread_block> = true;
+    #include <cooperative_groups.h>
+    #include <cooperative_groups/reduce.h>
+    namespace cg = cooperative_groups;
+    extern "C" __global__ void k(int *f) {
+      auto block = cg::this_thread_block();
+      static_assert(is_block<decltype(block)>, "");
+      auto tile = cg::tiled_partition<32>(block);
+      f[0] = reduce(tile, f[tile.thread_rank()], cg::plus<int>());
+    }
+    """
+    translation = nvrtc.translate(nvrtc.Source("a.cu", text, {}, [], [], str(HERE)))
+    assert ".entry k(" in translation.ptx

@@ -47,6 +47,12 @@ def test_lists_split_at_commas_that_are_not_escaped_or_quoted():
     assert parse(["-Xlinker", '"-rpath,x",-z']).all("linker-options") == ['"-rpath,x"', "-z"]
 
 
+def test_words_for_fatbinary_are_taken():
+    """pointnet2_ops and others pass them (`-Xfatbin -compress-all`)."""
+    assert parse(["-Xfatbin", "-compress-all", "x.cu"]).inputs == ["x.cu"]
+    assert parse(["--fatbin-options", "-compress-all,-compress-level=9", "x.cu"]).inputs == ["x.cu"]
+
+
 def test_several_architectures_are_kept_in_order():
     line = parse(["-gencode", "arch=compute_70,code=sm_70", "-gencode=arch=compute_80,code=[sm_80,compute_80]"])
     assert line.all("generate-code") == ["arch=compute_70,code=sm_70", "arch=compute_80,code=[sm_80,compute_80]"]

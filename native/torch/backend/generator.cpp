@@ -13,7 +13,10 @@
 #include <mutex>
 #include <vector>
 
+#include "allocator.h"
+#include "deferred.h"
 #include "devices.h"
+#include "streams.h"
 #include "versions.h"
 
 namespace awt {
@@ -182,6 +185,10 @@ class CudaGenerator final : public c10::GeneratorImpl {
     return new CudaGenerator(device().index(), std::move(copy));
   }
 
+  // at::CUDAGeneratorImpl has a pointer and a flag here, and extensions reach the flag by inline
+  // code (reset_rnn_state).
+  [[maybe_unused]] void* torchs_pointer_ = nullptr;
+  [[maybe_unused]] void* torchs_flag_ = nullptr;
   std::shared_ptr<GeneratorState> state_;
 };
 
@@ -228,6 +235,24 @@ PhiloxState reserve(const std::optional<at::Generator>& generator, c10::DeviceIn
   // Not under the generator's own mutex_: Python holds that one while it waits for operators that
   // come here.
   return cuda_generator(given_or_default(generator, device)).take(increment);
+}
+
+KernelDraw reserve_for_kernel(const at::Generator& generator, uint64_t increment) {
+  const c10::DeviceIndex device = cuda_generator(generator).device().index();
+  if (!capturing(device)) {
+    settle();
+    return {reserve(generator, device, increment)};
+  }
+  note_captured_draw(current_stream(device), generator);
+  // Memory of the device's, as with CUDA: of the common pool, wherever the capture allocates.
+  const std::shared_ptr<PhiloxState> drawn(
+      static_cast<PhiloxState*>(allocate_raw_on(sizeof(PhiloxState), default_stream(device))),
+      &free_raw);
+  give_to_stream(device, "philox_cuda_state", {},
+                 [drawn, device, increment, from = std::optional(generator)] {
+                   *drawn = reserve(from, device, increment);
+                 });
+  return {{}, drawn.get()};
 }
 
 void set_deferred_calls(DeferredCalls calls) noexcept { deferred = calls; }

@@ -1,4 +1,4 @@
-// What names/graphs.py calls: graphs as addresses of their objects.
+// What names/graphs.py and native/torch_cuda call: graphs as addresses of their objects.
 #include <torch/library.h>
 
 #include <memory>
@@ -13,6 +13,9 @@ AWT_EXPORT int awt_graph_new(int keep, Graph** graph) {
 }
 AWT_EXPORT void awt_graph_delete(Graph* graph) { delete graph; }
 
+AWT_EXPORT int awt_graph_add_generator(Graph* graph, const at::Generator* generator) {
+  return exported([&] { graph->add_generator(*generator); });
+}
 AWT_EXPORT int awt_graph_capture_begin(Graph* graph, uint64_t first, uint64_t second, int mode) {
   return exported([&] { graph->capture_begin({first, second}, mode); });
 }

@@ -17,6 +17,9 @@ DEVICE = 80
 KNOWN = (50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121)
 """Those that clang compiles for."""
 
+RETIRED = (20, 21, 30, 32, 35, 37)
+"""Those of older releases of CUDA, which build files still name: code for the oldest known stands for theirs."""
+
 _NAME = re.compile(r"(?:sm|compute|lto)_(\d{2,3})([af]?)$")
 _DEFAULT = ("native", "all", "all-major")
 _PTX_FEATURES = ((100, "+ptx86"), (103, "+ptx87"), (110, "+ptx88"), (121, "+ptx88"))
@@ -45,6 +48,8 @@ def read(text: str) -> Architecture:
     if text in _DEFAULT:
         return Architecture(DEVICE)
     match = _NAME.match(text)
+    if match and int(match[1]) in RETIRED and not match[2]:
+        return Architecture(KNOWN[0])
     if match is None or int(match[1]) not in KNOWN:
         known = " ".join(f"sm_{number}" for number in KNOWN)
         raise codes.problem(codes.BAD_OPTION, f"{text!r} is no GPU architecture", f"choose one of {known}")

@@ -1,6 +1,6 @@
 """The options of nvcc that we know: their spellings and what follows them, as data.
 
-Names and arguments are those of nvcc 13.0's manual; what an option does is in the modules that read it.
+Names and arguments are those of nvcc 13.0's manual, and -Xfatbin, which nvcc takes and the manual leaves out; what an option does is in the modules that read it.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ linker-options -Xlinker list|Options for the host's linker.
 archive-options -Xarchive list|Options for the archiver.
 ptxas-options -Xptxas list|-O0 and -O1 make device code less optimised, -v is accepted; the rest is for a machine we do not compile for.
 nvlink-options -Xnvlink list|Accepted.
+fatbin-options -Xfatbin list|Accepted: PTX is not compressed.
 cudafe-options -Xcudafe list|Accepted: --diag_suppress and the like name messages of another compiler.
 static-global-template-stub -static-global-template-stub bool|Accepted.
 device-entity-has-hidden-visibility -device-entity-has-hidden-visibility bool|Accepted.

@@ -72,6 +72,27 @@ def test_an_extension_built_by_load_agrees_with_torch(name, words, tmp_path):
     assert done.returncode == 0 and words in done.stdout, done.stdout[-3000:] + done.stderr[-3000:]
 
 
+CONTEXT = Path(__file__).with_name("extension") / "context.py"
+
+
+@pytest.fixture(scope="module")
+def context_folder(tmp_path_factory):
+    """What context.py has compiled is used again when operators run later."""
+    return tmp_path_factory.mktemp("context")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1600)
+@pytest.mark.parametrize("later", [{}, {"ANYWARP_ASYNC": "1"}])
+def test_kernels_draw_from_torchs_generators_and_handles_of_libraries_are_there(later, context_folder, monkeypatch):
+    """The numbers are those of torch.rand, whose kernel for so few draws the first of four per thread, as this one."""
+    for name, value in later.items():
+        monkeypatch.setenv(name, value)
+    done = run(context_folder, CONTEXT)
+    said = ["draws in turn", "a generator given", "offsets", "graphs", "handles"]
+    assert done.returncode == 0 and done.stdout.splitlines()[-5:] == said, done.stdout[-3000:] + done.stderr[-3000:]
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1600)
 def test_an_extension_built_by_setup_agrees_with_torch(tmp_path):

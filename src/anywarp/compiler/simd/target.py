@@ -14,6 +14,7 @@ from anywarp.compiler.gangs import SINGLE, WARP, Gang, allowed, can_run_apart, c
 from anywarp.compiler.independence import is_independent
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.passes.join_exchanges import join_exchanges
+from anywarp.compiler.passes.read_before_writing import read_before_writing
 from anywarp.compiler.passes.undo_aggregation import undo_aggregation
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
@@ -53,10 +54,11 @@ class SimdTarget:
         return True
 
     def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
-        """Add without exchanges, and one for each lane; have the processor flush subnormal numbers; make loads behind tests of bounds loads under masks, where those are instructions."""
+        """Add without exchanges, and one for each lane; let reads behind a barrier come before writes; have the processor flush subnormal numbers; make loads behind tests of bounds loads under masks, where those are instructions."""
         join_exchanges(kernel, specialisation)
         if not specialisation.checks:
             undo_aggregation(kernel, specialisation)
+            read_before_writing(kernel, specialisation)
         if self.machine.mxcsr:
             flush_by_mode(kernel, self.machine.f16c, self.machine.avx512)
         if self.machine.avx2 and specialisation.lanes != SINGLE and not too_long(kernel, specialisation):

@@ -18,9 +18,14 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.frameworks.torch import binary, build, found, messages
 
 C10, TORCH = "libc10_cuda.so", "libtorch_cuda.so"
-"""All functions are in the first; the second is there because extensions are linked against both."""
+
+OF_C10 = ("allocator", "functions", "streams")
+"""The sources of the first library; the others are the second's."""
 
 RUNTIME = "libcudart.so.13"
+
+LIBRARIES = ("libcublas.so.13", "libcublasLt.so.13", "libcusparse.so.12", "libcusolver.so.12")
+"""What the second needs, as in a CUDA build: extensions that call these are often not linked to them."""
 
 FLAGS = ("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter")
 
@@ -37,7 +42,8 @@ def headers() -> Path:
 
 def folder(torch: found.Torch) -> Path:
     """Return where the libraries for this torch lie, or will."""
-    known = hashlib.sha256(f"{torch.identity}\n{' '.join(FLAGS)}\n{settings.LIBRARY_DIR.get().resolve()}\n".encode())
+    how = " ".join((*FLAGS, *OF_C10, *LIBRARIES))
+    known = hashlib.sha256(f"{torch.identity}\n{how}\n{settings.LIBRARY_DIR.get().resolve()}\n".encode())
     for path in sorted(each for each in sources().rglob("*") if each.is_file()):
         known.update(f"{path.name}\n".encode() + path.read_bytes())
     return messages.place() / f"{_name(torch)}{known.hexdigest()[:16]}"
@@ -99,15 +105,15 @@ def _compile(torch: found.Torch, out: Path, compiler: list[str]) -> None:
     objects = [out / f"{path.stem}.o" for path in sorted(sources().glob("*.cpp"))]
     for made in objects:
         _run([*command, "-c", str(sources() / f"{made.stem}.cpp"), "-o", str(made)])
-    link = [*compiler, "-shared", f"-Wl,-rpath,{libraries}", f"-L{torch.folder / 'lib'}"]
-    driver = [str(libraries / RUNTIME), "-lc10", "-ltorch_cpu"]
+    link = [*compiler, "-shared", "-Wl,--no-as-needed", f"-Wl,-rpath,{libraries}", f"-L{torch.folder / 'lib'}"]
+    needs = [str(libraries / RUNTIME), "-lc10", "-ltorch_cpu"]
     # Functions of the stand-in stay undefined: it is in the process before these are.
-    _run([*link, f"-Wl,-soname,{C10}", "-o", str(out / C10), *map(str, objects), *driver])
-    empty = out / "empty.cpp"
-    empty.write_text("")
-    needs = ["-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", str(out / C10)]
-    _run([*link, f"-Wl,-soname,{TORCH}", "-o", str(out / TORCH), str(empty), *needs])
-    for path in (*objects, empty):
+    of_c10 = [str(made) for made in objects if made.stem in OF_C10]
+    _run([*link, f"-Wl,-soname,{C10}", "-o", str(out / C10), *of_c10, *needs])
+    of_torch = [str(made) for made in objects if made.stem not in OF_C10]
+    needs += ["-Wl,-rpath,$ORIGIN", str(out / C10), *(str(libraries / each) for each in LIBRARIES)]
+    _run([*link, f"-Wl,-soname,{TORCH}", "-o", str(out / TORCH), *of_torch, *needs])
+    for path in objects:
         path.unlink()
 
 

@@ -6,6 +6,7 @@
 #include "../anywarp/aligned_size.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 // The copy is done when the call returns for all threads; `wait` is where they learn of each other's part.
 template <class Group>
@@ -42,6 +43,7 @@ AW_CG void wait_prior(const Group &g) {
   g.sync();
 }
 
+}  // namespace __v1
 }  // namespace cooperative_groups
 
 #endif

@@ -6,6 +6,7 @@
 #include "../anywarp/cooperative/operators.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 template <unsigned int Size, class Parent, class T, class Op>
 AW_CG T aw_reduce(const thread_block_tile<Size, Parent> &g, T v, Op op, aw::yes) {
@@ -55,6 +56,7 @@ AW_CG void reduce_store_async(const Group &g, T *to, Value &&v, Op &&op) {
   if (g.thread_rank() == 0) *to = r;
 }
 
+}  // namespace __v1
 }  // namespace cooperative_groups
 
 #endif

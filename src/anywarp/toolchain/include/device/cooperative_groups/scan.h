@@ -6,6 +6,7 @@
 #include "../anywarp/cooperative/operators.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 template <class Group, class T, class Op>
 AW_CG auto inclusive_scan(const Group &g, T v, Op &&op) -> typename aw::bare<T>::type {
@@ -61,6 +62,7 @@ AW_CG auto exclusive_scan_update(const Group &g, Atomic &&atomic, T v, Op &&op) 
   return g.thread_rank() == 0 ? before : op(before, left);
 }
 
+}  // namespace __v1
 }  // namespace cooperative_groups
 
 #endif

@@ -13,6 +13,12 @@
 
 namespace cooperative_groups {
 
+// Core libraries declare our groups, in the namespace that theirs are in.
+namespace __v1 {}
+using namespace __v1;
+
+namespace __v1 {
+
 namespace aw {
 template <bool C, class A, class B>
 struct choose {
@@ -148,6 +154,7 @@ AW_CG auto group_size(const Group &g) -> decltype(g.size()) {
   return g.size();
 }
 
+}  // namespace __v1
 }  // namespace cooperative_groups
 
 #endif

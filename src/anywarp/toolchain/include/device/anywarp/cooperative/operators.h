@@ -5,6 +5,7 @@
 #include "groups.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 #define AW_OPERATOR(name, expression)               \
   template <class T>                                \
@@ -71,6 +72,7 @@ AW_CG T neutral(const greater<T> &) {
 }
 }  // namespace aw
 
+}  // namespace __v1
 }  // namespace cooperative_groups
 
 #endif

@@ -5,6 +5,7 @@
 #include "groups.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 namespace aw {
 AW_CG unsigned int lane() { return __nvvm_read_ptx_sreg_laneid(); }
@@ -239,6 +240,7 @@ AW_CG auto invoke_one_broadcast(const Group &g, F &&f, A &&...arguments) -> decl
   return g.shfl(r, 0);
 }
 
+}  // namespace __v1
 }  // namespace cooperative_groups
 
 #endif
