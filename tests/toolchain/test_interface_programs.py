@@ -246,3 +246,26 @@ def test_a_program_traces_its_own_work(nvcc, tmp_path):
     (tmp_path / "traced.cu").write_text(TRACED)
     nvcc("traced.cu", "-o", "traced", "-lcupti")
     assert started(tmp_path / "traced").stdout.split() == "1 512 1 128 1 1 4 cudaLaunchKernel 1 1".split()
+
+
+DISPLAY = """
+#include <cuda_gl_interop.h>
+#include <stdio.h>
+int main(void) {
+  struct cudaGraphicsResource *resource = 0;
+  int device, shown;
+  unsigned int count = 9;
+  shown = cudaGraphicsGLRegisterBuffer(&resource, 1, cudaGraphicsMapFlagsWriteDiscard) == cudaSuccess;
+  printf("%d %d %d\\n", shown, resource == 0, cudaGLGetDevices(&count, &device, 1, cudaGLDeviceListAll) != cudaSuccess);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["display.c", "display.cu"])
+def test_a_program_that_may_draw_with_opengl_builds_and_is_told_that_it_cannot(nvcc, tmp_path, name):
+    (tmp_path / "GL").mkdir()
+    (tmp_path / "GL/gl.h").write_text("typedef unsigned int GLuint;\ntypedef unsigned int GLenum;\n")
+    (tmp_path / name).write_text(DISPLAY)
+    nvcc(name, "-I.", "-o", "display")
+    assert started(tmp_path / "display").stdout.split() == ["0", "1", "1"]

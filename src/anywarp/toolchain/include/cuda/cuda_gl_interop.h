@@ -1,0 +1,45 @@
+// OpenGL interoperability of the runtime interface (CUDA Runtime API, chapters "OpenGL
+// Interoperability"). No device of ours shares memory with OpenGL: the functions return an error.
+#ifndef ANYWARP_CUDA_GL_INTEROP_H
+#define ANYWARP_CUDA_GL_INTEROP_H
+
+#include <GL/gl.h>
+
+#include "cuda_runtime_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum cudaGLDeviceList {
+  cudaGLDeviceListAll = 1,
+  cudaGLDeviceListCurrentFrame = 2,
+  cudaGLDeviceListNextFrame = 3
+};
+enum cudaGLMapFlags {
+  cudaGLMapFlagsNone = 0,
+  cudaGLMapFlagsReadOnly = 1,
+  cudaGLMapFlagsWriteDiscard = 2
+};
+
+cudaError_t cudaGLGetDevices(unsigned int* pCudaDeviceCount, int* pCudaDevices,
+                             unsigned int cudaDeviceCount, enum cudaGLDeviceList deviceList);
+cudaError_t cudaGraphicsGLRegisterImage(struct cudaGraphicsResource** resource, GLuint image,
+                                        GLenum target, unsigned int flags);
+cudaError_t cudaGraphicsGLRegisterBuffer(struct cudaGraphicsResource** resource, GLuint buffer,
+                                         unsigned int flags);
+
+cudaError_t cudaGLSetGLDevice(int device);
+cudaError_t cudaGLRegisterBufferObject(GLuint bufObj);
+cudaError_t cudaGLMapBufferObject(void** devPtr, GLuint bufObj);
+cudaError_t cudaGLUnmapBufferObject(GLuint bufObj);
+cudaError_t cudaGLUnregisterBufferObject(GLuint bufObj);
+cudaError_t cudaGLSetBufferObjectMapFlags(GLuint bufObj, unsigned int flags);
+cudaError_t cudaGLMapBufferObjectAsync(void** devPtr, GLuint bufObj, cudaStream_t stream);
+cudaError_t cudaGLUnmapBufferObjectAsync(GLuint bufObj, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
