@@ -136,7 +136,17 @@ def program(needs_clang, tmp_path_factory):
 def built(text, folder):
     """Build a program with launches by kernels."""
     (folder / "a.cu").write_text(text)
-    command = [sys.executable, "-m", "anywarp.toolchain", "-rdc=true", "-std=c++17", "-DCUDA_FORCE_CDP1_IF_SUPPORTED", "a.cu", "-o", "a"]
+    command = [
+        sys.executable,
+        "-m",
+        "anywarp.toolchain",
+        "-rdc=true",
+        "-std=c++17",
+        "-DCUDA_FORCE_CDP1_IF_SUPPORTED",
+        "a.cu",
+        "-o",
+        "a",
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return folder / "a"
