@@ -27,7 +27,7 @@ THIS = found.read(Path(torch.__file__).parent)
 def shim():
     place = extensions.make(THIS)
     assert extensions.load(THIS)
-    return ctypes.CDLL(str(place / extensions.C10))
+    return ctypes.CDLL(str(place / extensions.TORCH))
 
 
 def test_a_library_that_is_linked_to_torchs_libraries_for_cuda_is_loaded(shim, tmp_path):
