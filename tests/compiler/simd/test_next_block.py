@@ -40,9 +40,14 @@ IMAGE = "div.u32 %r7, %r2, 49; rem.u32 %r8, %r2, 49; mad.lo.u32 %r7, %r7, 500, %
 FAR = "mad.lo.s32 %r5, %r1, 100000, %r2;"
 
 
-def distances(place: str) -> set[int]:
+PAIRS = TEXT.replace("mul.wide.s32 %d3, %r5, 4;", "mul.wide.s32 %d3, %r5, 8;").replace(
+    "ld.global.f32 %f1, [%d4];", "ld.global.v2.f32 {%f1, %f2}, [%d4]; add.f32 %f1, %f1, %f2;"
+)
+
+
+def distances(place: str, text: str = TEXT) -> set[int]:
     """How far behind an access, in bytes, something is asked for, in lines."""
-    index = index_module(TEXT.replace("PLACE", place))
+    index = index_module(text.replace("PLACE", place))
     text = compile_seen(index, "k", Specialisation((64, 1, 1), 0), WIDE).llvm()
     asked = set(re.findall(r"llvm.prefetch.p0\(ptr (%\w+)", text))
     return {
@@ -71,6 +76,11 @@ def test_places_of_the_next_block_are_asked_for(place: str, wanted: set[int]) ->
 )
 def test_nothing_is_asked_for(place: str) -> None:
     assert distances(place) == set()
+
+
+def test_pairs_of_the_next_block_are_asked_for_whole() -> None:
+    assert distances("mad.lo.s32 %r5, %r1, 80, %r2;", PAIRS) == set(range(640, 640 + 8 * 64, 64))
+    assert distances("mov.u32 %r5, %r4;", PAIRS) == set()
 
 
 def test_a_distance_that_only_the_launch_tells_is_kept_short() -> None:

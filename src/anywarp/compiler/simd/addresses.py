@@ -477,7 +477,7 @@ class Addresses:
         self.far = InSpace.of(op).space in ("global", "generic", "const")
         self.near = near and place.offsets is None
         if self.near and InSpace.of(op).space in ("global", "generic", "const"):
-            self.following = self.next_block.distance(op)
+            self.following = self.next_block.distance(op, SIZE[op.args[1].type if op.name == "store" else op.type])
         parts = access(place)
         self.near, self.following, self.far = False, "", False
         return parts

@@ -340,8 +340,7 @@ class Memory(Lanes):
         # What is guarded lies at the border of what others read.
         found = None if op.guard is not None else self._stepping(v.block).get(op)
         if found is None:
-            if size == SIZE[op.type]:
-                self._ask_for_next(op, address, size)
+            self._ask_for_next(op, address, size)
             return
         terms, others = found
         trips = max(1, min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // (size * v.lanes))) // others)
@@ -368,7 +367,7 @@ class Memory(Lanes):
 
     def _ask_for_next(self, op: Op, address: Address, size: int) -> None:
         """Ask for what the next block will load."""
-        v, n, distance = self.v, self.v.chunk, self.next_block.distance(op)
+        v, n, distance = self.v, self.v.chunk, self.next_block.distance(op, size)
         whole = self.pattern(address, 0, v.lanes, size) == "next"
         for first, count in [(0, v.lanes)] if whole else [(i * n, n) for i in range(v.chunks)]:
             if distance and self.pattern(address, first, count, size) == "next":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from anywarp.compiler.attributes import InSpace, Special
 from anywarp.compiler.fold import signed
 from anywarp.compiler.ir import Const, Op, Phi, Value
-from anywarp.compiler.simd.adjacent import SIZE, Terms, gathered
+from anywarp.compiler.simd.adjacent import Terms, gathered
 from anywarp.compiler.simd.streams import LINE
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import Values
@@ -60,8 +60,8 @@ class NextBlock:
         terms = self._step(address) or []
         return [] if len(terms) > _MOST_TERMS else terms
 
-    def distance(self, op: Op) -> str:
-        """Emit how much further on the next block's access of an operation lies (i64), "" where nothing is to be asked for.
+    def distance(self, op: Op, size: int) -> str:
+        """Emit how much further on the next block's access of an operation lies (i64), "" where nothing is to be asked for. `size`: the bytes that each lane accesses.
 
         That is where it is not known, where blocks follow each other in memory without a gap, which processors foresee, and where it is
         so far that its lines would be gone again before the block comes; 0 where only the launch tells so.
@@ -69,7 +69,6 @@ class NextBlock:
         v, t, terms, block = self.v, self.v.t, self.step(op.args[0]), self.v.specialisation.block
         if not terms or block is None:
             return ""
-        size = SIZE[op.args[1].type if op.name == "store" else op.type]
         in_loop = v.flow.nest.innermost[v.flow.index[v.block]] is not None
         if not in_loop and terms == [(block[0] * block[1] * block[2] * size, ())]:
             return ""
