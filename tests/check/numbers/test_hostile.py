@@ -105,3 +105,10 @@ def test_every_pair_of_statistics_gets_a_verdict(pair, operation):
     )
     VALIDATOR.validate(json.loads(json.dumps(as_json.report(judge([Layer("a", propagated=found)])), allow_nan=False)))
     assert compare_statistics(measure(one, "float32"), measure(one, "float32"), operation).grade == "pass"
+
+
+def test_a_product_of_no_terms_gets_a_verdict():
+    reference = np.random.default_rng(0).standard_normal((4, 4, 4))
+    observed = reference.astype(np.float32).astype(np.float64)
+    given = {"magnitude": np.abs(reference), "norm": np.abs(reference)}
+    assert compare(reference, observed, Operation("product", 0, "float64", "float64", "float64"), **given).grade != "pass"

@@ -52,7 +52,7 @@ def sizes(v: Evidence) -> Fingerprint | None:
         if away < 0.3:
             said = f"rms of difference / Q is {rms:.3g}; {words} {size:.3g}, whatever the length of the sums"
             candidates.append((away, Fingerprint(name, said, 0.84 - away)))
-    if op.accumulator != "float16" and 0.4 < rms / accumulating < 2.5 and op.reduction >= 8 and towards < 0.5:
+    if op.accumulator != "float16" and op.reduction >= 8 and 0.4 < rms / accumulating < 2.5 and towards < 0.5:
         away = abs(math.log2(rms / accumulating)) / 2
         said = f"rms of difference / Q is {rms:.3g}; sums of {op.reduction} terms in float16 lose about {accumulating:.3g}, as sqrt(K)"
         candidates.append((away, Fingerprint("float16-accumulation", said, 0.84 - away / 2)))
