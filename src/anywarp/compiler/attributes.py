@@ -71,6 +71,13 @@ class Signed(Attributes):
 
 
 @dataclass(frozen=True, slots=True)
+class Factors(Attributes):
+    """Whether the first and the second of two factors are read as two's complement."""
+
+    signed: tuple[bool, bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Rounded(Attributes):
     """How a result is rounded."""
 

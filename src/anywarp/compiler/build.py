@@ -20,6 +20,7 @@ from anywarp.compiler.attributes import (
     Converge,
     Converted,
     Element,
+    Factors,
     Fence,
     FloatCompare,
     FloatPredicate,
@@ -289,6 +290,10 @@ class IRBuilder:
     def mulhi(self, a: Value, b: Value, signed: bool) -> Value:
         """High half of the product."""
         return self.emit("mulhi", a.type, [a, b], Signed(signed))
+
+    def dot4(self, a: Value, b: Value, c: Value, signed: tuple[bool, bool]) -> Value:
+        """Sum of the products of four bytes."""
+        return self.emit("dot4", "i32", [a, b, c], Factors(signed))
 
     def div(self, a: Value, b: Value, signed: bool) -> Value:
         """Quotient."""

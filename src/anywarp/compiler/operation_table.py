@@ -153,6 +153,7 @@ _declare("div rem", "T:int T -> T", "pure", a.Signed, "by zero, too: all ones, o
 _declare("and or xor", "T:bits T -> T", "pure")
 _declare("not", "T:bits -> T", "pure")
 _declare("shl lshr ashr", "T:int T -> T", "pure")
+_declare("dot4", "i32 i32 i32 -> i32", "pure", a.Factors, "the third operand, and the products of the others' bytes")
 _declare("ctpop ctlz cttz bitreverse", "T:int -> T", "pure")
 _declare("icmp", "T:int T -> i1", "pure", a.Compare)
 _declare("select", "i1 T:any T -> T", "pure")

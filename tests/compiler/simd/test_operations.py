@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 from typing import ClassVar
 
@@ -35,16 +36,17 @@ WITHOUT = {
     "avx2": ("avx512",),
     "sse": ("avx", "fma", "f16c", "bmi", "amx", "vaes", "vpclmul", "xsave"),
 }
+WITHOUT_VNNI = {"no-vnni": ("avx512vnni", "avxvnni"), "avx2-no-vnni": ("avx512", "avxvnni")}
 
 
 def target(name):
     if name == "host":
         return this_machine()
     triple, _, features = host_cpu()
-    dropped = WITHOUT[name]
+    dropped = (WITHOUT | WITHOUT_VNNI)[name]
     words = [w if not w[1:].startswith(dropped) else "-" + w[1:] for w in features.split(",")]
     return make_target(
-        triple, "x86-64-v2" if name == "sse" else "x86-64-v3" if name == "avx2" else "x86-64-v4", ",".join(words)
+        triple, "x86-64-v2" if name == "sse" else "x86-64-v3" if name.startswith("avx2") else "x86-64-v4", ",".join(words)
     )
 
 
@@ -236,6 +238,15 @@ def integer_cases(t):
 @pytest.mark.parametrize("type", INTS)
 def test_integers(type, which, wide):
     check([type, type, "i1"], integer_cases(type), which, wide)
+
+
+@pytest.mark.parametrize(
+    "which, wide", [*((name, True) for name in (*WITHOUT, *WITHOUT_VNNI)), ("host", False), ("sse", False)]
+)
+def test_products_of_bytes(which, wide):
+    t = "i32"
+    signs = itertools.product((False, True), repeat=2)
+    check([t, t, t], [("dot4", t, {"signed": each}, (0, 1, 2)) for each in signs], which, wide)
 
 
 @pytest.mark.spread("which", "wide", count=2)

@@ -23,6 +23,7 @@ _HOW: dict[str, Scalar] = {
     "select": integers.select,
     "bitcast": integers.bitcast,
     "mulhi": integers.multiply_high,
+    "dot4": integers.dot4,
 }
 """The scalar forms (of 0 lanes together) of what the vector target emits."""
 

@@ -14,7 +14,7 @@ _ANY, UNKNOWN = "any", "unknown"
 DISTANCE = "distance"
 MAYBE = "maybe global"
 """Of a parameter: an address of global memory or a number, which code that uses it as an address does not have to tell apart."""
-_NUMBERS = frozenset("mul mulhi shl lshr ashr zext sext trunc ctpop div rem".split())
+_NUMBERS = frozenset("mul mulhi dot4 shl lshr ashr zext sext trunc ctpop div rem".split())
 SMALL = ("shared", "local")
 
 

@@ -38,7 +38,7 @@ _PURE = frozenset(
 _PURE_CALL = re.compile(
     r"llvm\.(fma|sqrt|fabs|minnum|maxnum|minimum|maximum|copysign|floor|ceil|trunc|rint|roundeven|round|ctpop|ctlz|cttz|bitreverse|bswap"
     r"|smin|smax|umin|umax|fshl|fshr|abs|prefetch|x86\.avx2\.(perm|pack|pmovmskb)|x86\.avx512\.permvar|x86\.avx512\.(add|sub|mul|div|sqrt|vfmadd)\.p[sd]"
-    r"|x86\.avx512\.(mask\.)?(getexp|getmant|scalef|rndscale|rcp14|rsqrt14|fixupimm)|x86\.(sse|avx)\.(rcp|rsqrt)\.ps)"
+    r"|x86\.avx512\.(vpdpbusd|pmaddw\.d)\.|x86\.avx2\.pmadd\.wd|x86\.avx512\.(mask\.)?(getexp|getmant|scalef|rndscale|rcp14|rsqrt14|fixupimm)|x86\.(sse|avx)\.(rcp|rsqrt)\.ps)"
 )
 _ASKS = re.compile(r"  call void @llvm\.prefetch\.p0\(ptr (%[\w.]+),")
 _ACCESS_CALL = re.compile(r"llvm\.masked\.(load|store|gather|scatter)\.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from anywarp.compiler.attributes import Compare, Signed
+from anywarp.compiler.attributes import Compare, Factors, Signed
 from anywarp.compiler.ir import Const, Op
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, splat, vector_type
 from anywarp.ptx.isa.ops import BITS
@@ -101,6 +101,67 @@ def multiply_high(t: Text, op: Op, n: int, a: str, b: str) -> str:
     product = t.let(f"mul {wide} {x}, {y}")
     by = f"splat (i{2 * width} {width})" if n else str(width)
     return t.cast("trunc", wide, t.two("lshr", wide, product, by), type)
+
+
+def dot4(t: Text, op: Op, n: int, a: str, b: str, c: str, vnni: bool = False, pairs: bool = False) -> str:
+    """Emit the sum of a number and of the products of four bytes.
+
+    `vnni`: the processor has `vpdpbusd`, which multiplies unsigned by signed bytes: where signs are equal, one side is moved by 128 and that
+    taken off again. `pairs`: it has `vpmaddwd`, which adds products of half-words by pairs.
+    """
+    signed = Factors.of(op).signed
+    type = vector_type("i32", n)
+    if vnni and n in (4, 8, 16):
+        if signed == (True, False):
+            a, b = b, a
+        if signed[0] != signed[1]:
+            return dot_bytes(t, n, c, a, b)
+        moved = t.two("xor", type, a if signed[0] else b, HIGH_BITS)
+        total, taken = ((moved, b), (HIGH_BITS, b)) if signed[0] else ((a, moved), (a, HIGH_BITS))
+        return t.two("sub", type, dot_bytes(t, n, c, *total), dot_bytes(t, n, "zeroinitializer", *taken))
+    if pairs and n in (8, 16):
+        for x, y in zip(_half_words(t, n, a, signed[0]), _half_words(t, n, b, signed[1]), strict=True):
+            c = t.two("add", type, c, dot_half_words(t, n, x, y))
+        return c
+    for at in (24, 16, 8, 0):
+        x, y = (_byte(t, n, word, at, s) for word, s in zip((a, b), signed, strict=True))
+        c = t.two("add", type, c, t.two("mul", type, x, y))
+    return c
+
+
+def _byte(t: Text, n: int, word: str, up: int, signed: bool) -> str:
+    type, down = vector_type("i32", n), splat("i32", 24, n)
+    moved = t.two("shl", type, word, splat("i32", up, n)) if up else word
+    return t.two("ashr" if signed else "lshr", type, moved, down)
+
+
+def _half_words(t: Text, n: int, word: str, signed: bool) -> list[str]:
+    """Return the first and third, and the second and fourth bytes of words, each as a half-word of its own."""
+    type = vector_type("i16", 2 * n)
+    x, by, down = (
+        t.cast("bitcast", vector_type("i32", n), word, type),
+        splat("i16", 8, 2 * n),
+        "ashr" if signed else "lshr",
+    )
+    return [t.two(down, type, each, by) for each in (t.two("shl", type, x, by), x)]
+
+
+def dot_half_words(t: Text, n: int, a: str, b: str) -> str:
+    """vpmaddwd: sums of two products of signed half-words."""
+    type = vector_type("i16", 2 * n)
+    name = {16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd"}[n]
+    return t.call(vector_type("i32", n), name, (type, a), (type, b))
+
+
+HIGH_BITS = "splat (i32 -2139062144)"
+"""0x80 in each byte."""
+
+
+def dot_bytes(t: Text, n: int, total: str, unsigned: str, signed: str) -> str:
+    """vpdpbusd: a total and sums of four products, modulo 2^32."""
+    word, bytes = vector_type("i32", n), vector_type("i8", 4 * n)
+    pairs = [(bytes, t.cast("bitcast", word, x, bytes)) for x in (unsigned, signed)]
+    return t.call(word, f"llvm.x86.avx512.vpdpbusd.{32 * n}", (word, total), *pairs)
 
 
 def _multiply_high_32(t: Text, n: int, a: str, b: str, signed: bool) -> str:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from anywarp.compiler.simd.integers import HIGH_BITS
 from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.matrix_product import (
-    HIGH_BITS,
     Body,
     Frame,
     kinds_of,

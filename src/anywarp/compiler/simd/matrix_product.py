@@ -13,6 +13,7 @@ from typing import TypeAlias
 from anywarp.compiler.attributes import Rounded
 from anywarp.compiler.ir import Op, Undefined
 from anywarp.compiler.simd.floats import Floats
+from anywarp.compiler.simd.integers import HIGH_BITS, dot_bytes, dot_half_words
 from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.text import Text, splat, vector_type
 from anywarp.ptx.isa.matrix_forms import (
@@ -33,8 +34,6 @@ Chunks: TypeAlias = "list[str]"
 Step: TypeAlias = Callable[[str, str, str], str]
 Source: TypeAlias = "tuple[str, int]"
 """A vector and one of its lanes."""
-
-HIGH_BITS = "splat (i32 -2139062144)"  # 0x80 in each byte
 
 
 def llvm_register(kind: str, n: int) -> str:
@@ -411,9 +410,8 @@ class Body:
     def _dot_halves(self, total: str, a: str, b: str) -> str:
         t, n = self.t, self.n
         word, pairs = vector_type("i32", n), vector_type("i16", 2 * n)
-        name = {16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd"}[n]
         a, b = (t.cast("bitcast", word, x, pairs) for x in (a, b))
-        return t.two("add", word, total, t.call(word, name, (pairs, a), (pairs, b)))
+        return t.two("add", word, total, dot_half_words(t, n, a, b))
 
     def _units_of_bytes(
         self, where: dict[tuple[int, int, int], list[tuple[int, int, int]]], sums: dict[tuple[int, int, int], str]
@@ -448,9 +446,7 @@ class Body:
 
     def dot_bytes(self, total: str, unsigned: str, signed: str) -> str:
         """vpdpbusd: sums of four products, modulo 2^32."""
-        t, word, bytes = self.t, vector_type("i32", self.n), vector_type("i8", 4 * self.n)
-        pairs = [(bytes, t.cast("bitcast", word, x, bytes)) for x in (unsigned, signed)]
-        return t.call(word, f"llvm.x86.avx512.vpdpbusd.{32 * self.n}", (word, total), *pairs)
+        return dot_bytes(self.t, self.n, total, unsigned, signed)
 
     # --- sparse A -------------------------------------------------------------------------------------------------------
 

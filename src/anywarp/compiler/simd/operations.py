@@ -63,7 +63,7 @@ class Operations:
             **dict.fromkeys(("fneg", "fabs"), f.sign),
             **dict.fromkeys(("fmin", "fmax"), f.extreme),
             "fcmp": f.compare, "fround": f.round, "flush": f.flush,
-            "approximate": self._approximate,
+            "approximate": self._approximate, "dot4": self._dot4,
             "fconvert": f.convert, "int_to_float": f.from_int, "float_to_int": f.to_int,
         }  # fmt: skip
         self._own: dict[str, Callable[[Op], None]] = {
@@ -206,6 +206,10 @@ class Operations:
             v.define(op, None, chunks)
             if op.type == "f32":
                 self.memory.computed_last(chunks)
+
+    def _dot4(self, op: Op, n: int, a: str, b: str, c: str) -> str:
+        machine = self.v.machine
+        return integers.dot4(self.t, op, n, a, b, c, machine.vnni, machine.avx2)
 
     def _approximate(self, op: Op, n: int, a: str) -> str:
         return approximate(self.t, self._plain, self.v.machine.avx512, op, n, a)

@@ -127,6 +127,15 @@ class PlainOps(ABC):
         pairs = zip(_numbers(a, signed), _numbers(b, signed), strict=True)
         return plain(a.type, [(x * y) >> width for x, y in pairs])
 
+    def dot4(self, a: Plain, b: Plain, c: Plain, signed: tuple[bool, bool]) -> Plain:
+        def bytes_of(x: int, signed: bool) -> list[int]:
+            return [int.from_bytes([part], "little", signed=signed) for part in x.to_bytes(4, "little")]
+
+        def sum_of(x: int, y: int, z: int) -> int:
+            return z + sum(p * q for p, q in zip(bytes_of(x, signed[0]), bytes_of(y, signed[1]), strict=True))
+
+        return _map3("i32", sum_of, a, b, c)
+
     def div(self, a: Plain, b: Plain, signed: bool) -> Plain:
         pairs = zip(_numbers(a, signed), _numbers(b, signed), strict=True)
         return plain(a.type, [_quotient(x, y) for x, y in pairs])

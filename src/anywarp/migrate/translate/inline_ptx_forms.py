@@ -72,11 +72,11 @@ def shf(ops: CppOps, i: Instruction) -> bool:
 
 
 def dot(ops: CppOps, i: Instruction) -> bool:
-    """`dp4a`, `dp2a`."""
+    """`dp2a`."""
     if len(i.operands) != 4 or len(i.types) != 2:
         return False
     d, a, b, c = i.operands
-    name = {"dp4a": "dp4a", "dp2a": "dp2a_hi" if i.has("hi") else "dp2a_lo"}[i.opcode]
+    name = "dp2a_hi" if i.has("hi") else "dp2a_lo"
     x, y = (_signed(ops, read(ops, s, "i32"), t[0] == "s") for s, t in zip((a, b), i.types, strict=True))
     write(ops, d, _arithmetic(ops, name, x, y, read(ops, c, "i32"), like="i32"))
     return True
@@ -280,7 +280,7 @@ def _unsigned(ops: CppOps, value: Value, signed: bool) -> Value:
 
 
 FORMS: dict[str, Form] = {
-    "bfe": bfe, "bfi": bfi, "bfind": bfind, "prmt": prmt, "shf": shf, "dp4a": dot, "dp2a": dot,
+    "bfe": bfe, "bfi": bfi, "bfind": bfind, "prmt": prmt, "shf": shf, "dp2a": dot,
     **dict.fromkeys(("ex2", "lg2", "sin", "cos", "tanh", "rcp", "rsqrt", "sqrt"), approximate),
     "shfl": shuffle, "vote": vote, "match": match, "activemask": activemask, "elect": elect, "bar": barrier, "barrier": barrier,
     "cp": copy, "prefetch": prefetch, "exit": leave, "ret": leave, "brx": leave,

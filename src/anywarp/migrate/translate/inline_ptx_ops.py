@@ -170,6 +170,10 @@ class CppOps:
             return self._support("mulhi", a.type, *self._view(signed, a, b))
         return self.unsigned(call(a.type, name, *self._view(signed, a, b)), signed)
 
+    def dot4(self, a: Value, b: Value, c: Value, signed: tuple[bool, bool]) -> Value:
+        x, y = (self.signed(v) if s else v for v, s in zip((a, b), signed, strict=True))
+        return self._support("dp4a", "i32", x, y, c)
+
     def div(self, a: Value, b: Value, signed: bool) -> Value:
         return self._support("div", a.type, *self._view(signed, a, b))
 

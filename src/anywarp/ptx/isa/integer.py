@@ -152,8 +152,8 @@ def minmax(ops: Ops, i: Instruction) -> None:
     elementwise(ops, i, i.types[0], 2, value)
 
 
-def _products(ops: Ops, i: Instruction, a: V, b: V, c: V, width: int, first: int, count: int) -> V:
-    """The sum of c and `count` products of `width`-bit fields of `a` with the bytes of `b` from byte `first` on."""
+def _products(ops: Ops, i: Instruction, a: V, b: V, c: V, first: int) -> V:
+    """The sum of c and the products of the half-words of `a` with the bytes of `b` from byte `first` on."""
 
     def field(x: V, at: int, bits: int, signed: bool) -> V:
         top = ops.shl(x, ops.const("i32", 32 - bits - at))
@@ -161,22 +161,23 @@ def _products(ops: Ops, i: Instruction, a: V, b: V, c: V, width: int, first: int
         return ops.ashr(top, down) if signed else ops.lshr(top, down)
 
     signs = [is_signed(t) for t in i.types]
-    for n in range(count):
-        c = ops.add(c, ops.mul(field(a, n * width, width, signs[0]), field(b, 8 * (first + n), 8, signs[1])))
+    for n in range(2):
+        c = ops.add(c, ops.mul(field(a, 16 * n, 16, signs[0]), field(b, 8 * (first + n), 8, signs[1])))
     return c
 
 
 @meaning("dp4a.u32/s32.u32/s32")
 def dp4a(ops: Ops, i: Instruction) -> None:
     """`dp4a`: four products of bytes, summed onto c."""
-    elementwise(ops, i, "b32", 3, lambda a, b, c: _products(ops, i, a, b, c, 8, 0, 4))
+    first, second = i.types
+    elementwise(ops, i, "b32", 3, lambda a, b, c: ops.dot4(a, b, c, (is_signed(first), is_signed(second))))
 
 
 @meaning("dp2a.lo/hi.u32/s32.u32/s32")
 def dp2a(ops: Ops, i: Instruction) -> None:
     """`dp2a`: two products of half-words of a with the low or high two bytes of b, summed onto c."""
     first = 2 if i.has("hi") else 0
-    elementwise(ops, i, "b32", 3, lambda a, b, c: _products(ops, i, a, b, c, 16, first, 2))
+    elementwise(ops, i, "b32", 3, lambda a, b, c: _products(ops, i, a, b, c, first))
 
 
 @meaning("clmad.lo/hi.u64")

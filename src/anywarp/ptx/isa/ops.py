@@ -76,6 +76,10 @@ class Ops(Protocol):
         """The upper half of the double-width product."""
         ...
 
+    def dot4(self, a: V, b: V, c: V, signed: tuple[bool, bool]) -> V:
+        """`c` plus the products of the four bytes of `a` and `b`, modulo 2^32 (i32); `signed`: whether those of a, those of b are."""
+        ...
+
     def div(self, a: V, b: V, signed: bool) -> V:
         """Truncating division; by zero the result is all ones; the most negative by -1 wraps."""
         ...
