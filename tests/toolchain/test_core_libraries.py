@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anywarp.diagnostics import AnywarpError
-from anywarp.toolchain import core_libraries
+from anywarp.toolchain import core_libraries, cuda_home
 
 HERE = Path(__file__).parent
 ASKED = """
@@ -57,6 +57,20 @@ def test_a_toolkit_comes_before_a_package_and_cuda_home_before_cuda_path(elsewhe
     core_libraries.folder.cache_clear()
     elsewhere.setenv("CUDA_HOME", str(tmp_path / "b"))
     assert core_libraries.folder() == home
+
+
+def test_the_folder_that_build_systems_get_has_them_where_toolkits_do(elsewhere, tmp_path):
+    elsewhere.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
+    without = cuda_home.make()
+    assert not (without / "include/cccl").exists()
+    elsewhere.setenv("ANYWARP_CCCL", str(put(tmp_path / "libraries", 1)))
+    core_libraries.folder.cache_clear()
+    home = cuda_home.make()
+    assert home != without and (home / "include/cccl/thrust/version.h").is_file()
+    elsewhere.setenv("ANYWARP_CCCL", "")
+    elsewhere.setenv("CUDA_HOME", str(home))  # a program that is built with this folder finds the same
+    core_libraries.folder.cache_clear()
+    assert core_libraries.folder() == home / "include/cccl" and cuda_home.make() == home
 
 
 def test_where_there_are_none_nothing_is_searched(elsewhere, tmp_path):

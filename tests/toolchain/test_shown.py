@@ -5,6 +5,7 @@ import pytest
 from anywarp.toolchain import shown
 from anywarp.toolchain.asm_percents import escaped
 from anywarp.toolchain.dependent_templates import named, refused
+from anywarp.toolchain.kernel_bodies import emptied
 from anywarp.toolchain.pragma_macros import written
 from toolchain.programs import started
 
@@ -139,6 +140,36 @@ def test_cooperative_groups_bring_atomics_where_they_are_used(nvcc, tmp_path):
     (tmp_path / "a.cu").write_text(program.replace("order_relaxed", "order_loose"))
     said = nvcc("-c", "a.cu", "-o", "a.o", code=1).stderr
     assert "a.cu:2:65: error: no member named 'memory_order_loose' in namespace 'cuda'" in said
+
+
+def test_bodies_of_kernels_are_blank_and_nothing_else_is():
+    text = "#define K __global__ void\n__global__ void a(int);\ntemplate <int N> __global__ void __launch_bounds__(N) b(int *p) {\n  if (p) { *p = N; } // }\n}\nvoid c() { d(); }\n"
+    blanks = text.replace(body := "  if (p) { *p = N; } // }", len(body) * " ")
+    assert emptied(text) == blanks and emptied(blanks) == blanks
+
+
+def test_a_kernel_over_a_class_that_the_host_has_otherwise(nvcc, tmp_path):
+    program = """#include <cstdio>
+#ifdef __CUDA_ARCH__
+struct Number { int value; __device__ Number(int a, int b) : value(a * b) {} };
+#else
+struct Number { __host__ Number(int); };
+#endif
+template <int N> __global__ void kernel(int *p) { Number product(N, *p); *p = product.value; }
+int main() {
+  int *p;
+  cudaMallocManaged(&p, 4);
+  *p = 6;
+  kernel<7><<<1, 1>>>(p);
+  cudaDeviceSynchronize();
+  printf("%d\\n", *p);
+}
+"""
+    (tmp_path / "a.cu").write_text(program)
+    assert nvcc("a.cu", "-o", "a").stderr == ""
+    assert started(tmp_path / "a").stdout == "42\n"
+    (tmp_path / "a.cu").write_text(program.replace("*p = 6;", "*p = six;"))
+    assert "a.cu:11:8: error: use of undeclared identifier 'six'" in nvcc("a.cu", code=1).stderr
 
 
 def test_nothing_is_tried_again_where_nothing_is_to_be_mended(tmp_path):

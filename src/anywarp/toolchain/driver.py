@@ -164,13 +164,32 @@ def _cuda(job: Job, unit: Unit, texts: shown.Texts, output: str) -> None:
         return
     stem = job.folder / f"{Path(unit.source).stem}-{unit.identity}"
     ptx, packed = f"{stem}.ptx", output if job.goal == "fatbin" else f"{stem}.fatbin"
-    unit = _device(job, unit, texts, ptx)
+    unit, texts = _device(job, unit, texts, ptx)
     _pack(job, unit.source, [ptx], packed)
     if job.goal != "fatbin":
-        action = ["-c", *_written_rule(line, unit.source, output)]
-        command = compile_commands.host(line, unit, packed, action, output)
-        runner.run("host", unit.source, command)
+        unit = _host(job, unit, texts, packed, output)
         managed.compile_again(runner, line, unit, ptx, output, f"{stem}.ll")
+
+
+def _host(job: Job, unit: Unit, texts: shown.Texts, packed: str, output: str) -> Unit:
+    """Compile the host's half to an object, without the bodies of kernels where clang refuses it with them; return the unit as clang took it."""
+    action = ["-c", *_written_rule(job.line, unit.source, output)]
+    status, said = 0, ""
+    for _ in range(_ROUNDS):
+        command = [*compile_commands.host(job.line, unit, packed, action, output), *_coloured()]
+        status, said = job.runner.attempt("host", unit.source, command)
+        if not status:
+            return unit
+        seen = shown.host(said, texts)
+        if seen is None:
+            break
+        texts, unit = seen, _seeing(job, unit, seen)
+    sys.stderr.write(said)
+    raise StepFailed(status)
+
+
+def _coloured() -> list[str]:
+    return ["-fcolor-diagnostics"] if sys.stderr.isatty() else []
 
 
 def _seeing(job: Job, unit: Unit, texts: shown.Texts) -> Unit:
@@ -178,14 +197,14 @@ def _seeing(job: Job, unit: Unit, texts: shown.Texts) -> Unit:
     return replace(unit, overlay=shown.overlay(texts, folder))
 
 
-def _device(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> Unit:
-    """Compile the device's half to PTX; return the unit as clang took it.
+def _device(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> tuple[Unit, shown.Texts]:
+    """Compile the device's half to PTX; return the unit as clang took it, and what it saw.
 
     AnywarpError (T009), behind clang's messages, where it lacked headers of CCCL.
     """
     command = compile_commands.device(job.line, unit, ptx)
     try:
-        unit = _device_mended(job, unit, texts, ptx)
+        unit, texts = _device_mended(job, unit, texts, ptx)
     except StepFailed:
         missing = core_libraries.missing(command)
         if missing is None:
@@ -200,19 +219,18 @@ def _device(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> Unit:
         text = Path(ptx).read_text(encoding="utf-8")
         text = settled(text) if unit.relocatable else text
         Path(ptx).write_text(half_subnormals.kept(text) if flushes else text, encoding="utf-8")
-    return unit
+    return unit, texts
 
 
-def _device_mended(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> Unit:
-    """Compile the device's half, again where clang refuses what nvcc takes and we can show it otherwise; return the unit as clang took it."""
-    coloured = ["-fcolor-diagnostics"] if sys.stderr.isatty() else []
+def _device_mended(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> tuple[Unit, shown.Texts]:
+    """Compile the device's half, again where clang refuses what nvcc takes and we can show it otherwise; return what it then took."""
     told = StepFailed(0), ""
     for _ in range(_ROUNDS):
         status, said = job.runner.attempt(
-            "device", unit.source, [*compile_commands.device(job.line, unit, ptx), *coloured]
+            "device", unit.source, [*compile_commands.device(job.line, unit, ptx), *_coloured()]
         )
         if not status:
-            return unit
+            return unit, texts
         told = told if lenient.LATE in unit.lenient else (StepFailed(status), said)
         seen = shown.after(said, texts)
         more = () if seen is not None else lenient.more(said, unit.lenient)

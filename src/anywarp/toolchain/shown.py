@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from anywarp.toolchain import asm_percents, dependent_templates, messages, pragma_macros, variable_arrays
+from anywarp.toolchain import asm_percents, dependent_templates, kernel_bodies, messages, pragma_macros, variable_arrays
 from anywarp.toolchain.spaced_launches import joined
 
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
@@ -41,6 +41,15 @@ def after(said: str, texts: Texts) -> dict[Path, str] | None:
             new = dependent_templates.named(text, templates.get(place, ()))
         if new != text:
             made[place] = new
+    return made if made != texts else None
+
+
+def host(said: str, texts: Texts) -> dict[Path, str] | None:
+    """Return what clang is to see of the host's half once it has refused that; None where no kernel's body can be the reason."""
+    made = dict(texts)
+    for place in messages.files(said):
+        text = texts.get(place) or _read(place) or ""
+        made.update({place: new} if (new := kernel_bodies.emptied(text)) != text else {})
     return made if made != texts else None
 
 
