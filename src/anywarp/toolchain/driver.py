@@ -329,6 +329,8 @@ def _describe(job: Job) -> None:
     runner.say(f"TOP={home}")
     runner.say(f"PATH={home / 'bin'}:{settings.environment().get('PATH', '')}")
     runner.say(f'INCLUDES="-I{home / "include"}"')
+    if core_libraries.folder() is not None:
+        runner.say(f'SYSTEM_INCLUDES="-isystem" "{home / "include/cccl"}"')  # as nvcc 13 says it
     runner.say(f"LIBRARIES=  {' '.join(cuda_home.library_options())}")
 
 
