@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anywarp.diagnostics import AnywarpError
-from anywarp.toolchain import core_libraries
+from anywarp.toolchain import core_libraries, cuda_home, driver
 
 HERE = Path(__file__).parent
 ASKED = """
@@ -57,6 +57,34 @@ def test_a_toolkit_comes_before_a_package_and_cuda_home_before_cuda_path(elsewhe
     core_libraries.folder.cache_clear()
     elsewhere.setenv("CUDA_HOME", str(tmp_path / "b"))
     assert core_libraries.folder() == home
+
+
+def test_the_folder_that_build_systems_get_has_them_where_toolkits_do(elsewhere, tmp_path):
+    elsewhere.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
+    without = cuda_home.make()
+    assert not (without / "include/cccl").exists()
+    elsewhere.setenv("ANYWARP_CCCL", str(put(tmp_path / "libraries", 1)))
+    core_libraries.folder.cache_clear()
+    home = cuda_home.make()
+    assert home != without and (home / "include/cccl/thrust/version.h").is_file()
+    elsewhere.setenv("ANYWARP_CCCL", "")
+    elsewhere.setenv("CUDA_HOME", str(home))  # a program that is built with this folder finds the same
+    core_libraries.folder.cache_clear()
+    assert core_libraries.folder() == home / "include/cccl" and cuda_home.make() == home
+
+
+def test_what_is_said_of_the_surroundings_names_them_for_cmake(elsewhere, tmp_path, capfd):
+    elsewhere.setenv("ANYWARP_CCCL", str(put(tmp_path / "libraries", 1)))
+    elsewhere.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
+    elsewhere.chdir(tmp_path)
+    Path("a.cu").write_text("")
+    assert driver.run(["--dryrun", "-c", "a.cu"]) == 0
+    said = f'#$ SYSTEM_INCLUDES="-isystem" "{cuda_home.folder()}/include/cccl"'
+    assert said in capfd.readouterr().err
+    elsewhere.setenv("ANYWARP_CCCL", "none")
+    core_libraries.folder.cache_clear()
+    assert driver.run(["--dryrun", "-c", "a.cu"]) == 0
+    assert "SYSTEM_INCLUDES" not in capfd.readouterr().err
 
 
 def test_where_there_are_none_nothing_is_searched(elsewhere, tmp_path):

@@ -5,7 +5,8 @@ Starts from the best and only ever gives up claims, so that pointers carried rou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from anywarp.compiler.attributes import Barrier, InSpace
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
@@ -74,7 +75,7 @@ class _Fixpoint:
         self.loops: set[Loop] = set()
         self.staggered: set[int] = set()
         self.pinned: set[Value] = set()
-        self.converging = _converging(self.flow, self.home)
+        self.converging = self._converging()
         self.parting: dict[int, Influence] = {}  # branches that may part the lanes of a warp
         self.apart: set[int] = set()
         self.overtaking: set[int] = set()  # where lanes may run while others wait; what is reached from there is in it
@@ -84,6 +85,20 @@ class _Fixpoint:
         self.visits = 0
         self.work: list[Op | Phi | Block] = []
         self.queued: set[object] = set()
+
+    @cached_property
+    def live(self) -> list[set[Value]]:
+        """The values live on entry to each block: the kernel stays as it is meanwhile."""
+        return live_values(self.flow)
+
+    def _converging(self) -> dict[int, set[Value]]:
+        """Return the blocks in which lanes wait for others that may be at another trip of a loop, with what differs then."""
+        out: dict[int, set[Value]] = {}
+        for node, loop in convergence_points(self.flow).items():
+            block = self.flow.blocks[node]
+            values = {*self.live[node], *block.phis, *block.ops}
+            out[node] = {v for v in values if v in self.home and self.flow.index[self.home[v]] in loop.blocks}
+        return out
 
     def run(self) -> Analysis:
         for block in reversed(self.kernel.blocks):
@@ -241,7 +256,7 @@ class _Fixpoint:
                 self._requeue(node)
             if splits(self.flow, node):
                 self.staggered.add(node)
-        self._pin(_live_in(self.flow, {t for node in self.staggered for t in self.flow.succ[node]}))
+        self._pin(set[Value]().union(*(self.live[t] for node in self.staggered for t in self.flow.succ[node])))
 
     def _run_ahead(self) -> bool:
         """Let lanes go on while others of their warp wait for members, once all shapes are settled; tells whether any may.
@@ -272,16 +287,15 @@ class _Fixpoint:
 
     def _part_in_time(self) -> None:
         """Let what is made in blocks that lanes run at their own times differ, where it lives longer or depends on the time."""
-        live = live_values(self.flow)
         values: set[Value] = set()
         for node in self.ahead:
             block = self.flow.blocks[node]
             values.update(op for op in block.ops if _of_its_time(op))
             if waits(block):
-                values.update(live[node], block.phis, block.ops)
+                values.update(self.live[node], block.phis, block.ops)
             if splits(self.flow, node):
                 for target in block.terminator.targets:
-                    values.update(live[self.flow.index[target]])
+                    values.update(self.live[self.flow.index[target]])
                     values.update(phi.incoming[block] for phi in target.phis)
         self._pin(v for v in values if v in self.home and self.flow.index[self.home[v]] in self.ahead)
 
@@ -374,26 +388,3 @@ def convergence_points(flow: ControlFlow) -> dict[int, Loop]:
                 if inner or not all(flow.dominance.dominates(node, latch) for latch in loop.latches):
                     found[node] = loop
     return found
-
-
-def _converging(flow: ControlFlow, home: Mapping[Value, Block]) -> dict[int, set[Value]]:
-    """Return the blocks in which lanes wait for others that may be at another trip of a loop, with what differs then."""
-    found = convergence_points(flow)
-    if not found:
-        return {}
-    live = live_values(flow)
-    out: dict[int, set[Value]] = {}
-    for node, loop in found.items():
-        block = flow.blocks[node]
-        values = {*live[node], *block.phis, *block.ops}
-        out[node] = {value for value in values if value in home and flow.index[home[value]] in loop.blocks}
-    return out
-
-
-def _live_in(flow: ControlFlow, targets: set[int]) -> set[Value]:
-    """Return the values live on entry to any of `targets`."""
-    live = live_values(flow)
-    out: set[Value] = set()
-    for target in targets:
-        out |= live[target]
-    return out

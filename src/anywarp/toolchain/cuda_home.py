@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from anywarp import settings
-from anywarp.toolchain import architectures, codes, libdevice, placing
+from anywarp.toolchain import architectures, codes, core_libraries, libdevice, placing
 from anywarp.toolchain.compile_commands import FOLDERS, MAJOR, RELEASE
 
 LIBRARIES = ("cudart", "nvrtc", "nvJitLink", "cuda", "nvidia-ml", "cupti", "nvToolsExt")
@@ -20,13 +20,22 @@ PLACED = "libcudart_placed.so"
 """The runtime library's functions, for linkers only: what it is called within is to become the place of the runtime library."""
 
 _NAME_WITHIN = b"/" + 1023 * b"@"
-_FORM = "7"
+_FORM = "8"
 """Changed when the layout changes."""
 
 
 def folder() -> Path:
     """Return where the folder lies, or will: one for each installation and place of the libraries."""
-    text = "\n".join([_FORM, str(settings.PYTHON.get()), str(FOLDERS[0]), str(settings.LIBRARY_DIR.get().resolve())])
+    core = core_libraries.folder()
+    text = "\n".join(
+        [
+            _FORM,
+            "" if core is None else str(core.resolve()),
+            str(settings.PYTHON.get()),
+            str(FOLDERS[0]),
+            str(settings.LIBRARY_DIR.get().resolve()),
+        ]
+    )
     return settings.CACHE_DIR.get().absolute() / f"cuda-home-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
@@ -101,6 +110,9 @@ def _links() -> dict[str, Path]:
         if f"lib64/{file.name}" not in links:
             links[f"lib64/{file.name}"] = file
             links[f"lib64/{file.name.partition('.so')[0]}.so"] = file
+    core = core_libraries.folder()
+    if core is not None:
+        links["include/cccl"] = core.resolve()  # where toolkits of CUDA 13 have them
     links["lib64/stubs/libcuda.so"] = libraries / "libcuda.so.1"
     links["bin/ptxas"] = libraries / "ptxas"
     return links

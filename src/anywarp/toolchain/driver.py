@@ -23,10 +23,10 @@ from anywarp.toolchain import (
     device_link,
     fatbin,
     half_subnormals,
+    lenient,
     link_commands,
     managed,
     shown,
-    variable_arrays,
 )
 from anywarp.toolchain.about import answer
 from anywarp.toolchain.architectures import chosen
@@ -36,6 +36,8 @@ from anywarp.toolchain.private_names import settled
 from anywarp.toolchain.steps import Runner, Spent, StepFailed
 
 OBJECTS = (".o", ".obj", ".a", ".so", ".lo")
+_ROUNDS = 16
+"""How often a file is compiled at most: clang ends after twenty errors."""
 _SUFFIX = {"ptx": ".ptx", "cubin": ".cubin", "fatbin": ".fatbin", "object": ".o"}
 
 
@@ -126,8 +128,8 @@ def _source(job: Job, source: str, output: str) -> None:
     if source.endswith(".ptx") and not kind:
         _from_ptx(job, source, output)
     elif kind == "cu":
-        seen = "" if job.runner.dry else shown.overlay(source, _folders(job.line), job.folder)
-        _cuda(job, Unit(source, chosen(job.line), job.relocatable, seen), output)
+        texts = {} if job.runner.dry else shown.first(source, _folders(job.line))
+        _cuda(job, Unit(source, chosen(job.line), job.relocatable), texts, output)
     elif kind in ("c", "c++"):
         _plain(job, source, kind, output)
     else:
@@ -149,38 +151,60 @@ def _from_ptx(job: Job, source: str, output: str) -> None:
         job.runner.run("copy", source, ["cp", source, output])
 
 
-def _cuda(job: Job, unit: Unit, output: str) -> None:
-    """Compile a file of CUDA C++ to what is asked for."""
+def _cuda(job: Job, unit: Unit, texts: shown.Texts, output: str) -> None:
+    """Compile a file of CUDA C++ to what is asked for; `texts` is what clang is to see in the place of files."""
     line, runner = job.line, job.runner
+    unit = _seeing(job, unit, texts)
     if job.goal in ("preprocess", "dependencies"):
         action = ["-E"] if job.goal == "preprocess" else [_dependencies(line), *_rule(line, output)]
         runner.run(job.goal, unit.source, compile_commands.host(line, unit, None, action, output or None))
         return
     if job.goal in ("ptx", "cubin"):
-        _device(job, unit, "/dev/null" if line.flag("fdevice-syntax-only") else output)
+        _device(job, unit, texts, "/dev/null" if line.flag("fdevice-syntax-only") else output)
         return
     stem = job.folder / f"{Path(unit.source).stem}-{unit.identity}"
     ptx, packed = f"{stem}.ptx", output if job.goal == "fatbin" else f"{stem}.fatbin"
-    unit = _device(job, unit, ptx)
+    unit, texts = _device(job, unit, texts, ptx)
     _pack(job, unit.source, [ptx], packed)
     if job.goal != "fatbin":
-        action = ["-c", *_written_rule(line, unit.source, output)]
-        command = compile_commands.host(line, unit, packed, action, output)
-        runner.run("host", unit.source, command)
+        unit = _host(job, unit, texts, packed, output)
         managed.compile_again(runner, line, unit, ptx, output, f"{stem}.ll")
 
 
-def _device(job: Job, unit: Unit, ptx: str) -> Unit:
-    """Compile the device's half to PTX; return the unit as clang took it.
+def _host(job: Job, unit: Unit, texts: shown.Texts, packed: str, output: str) -> Unit:
+    """Compile the host's half to an object, without the bodies of kernels where clang refuses it with them; return the unit as clang took it."""
+    action = ["-c", *_written_rule(job.line, unit.source, output)]
+    status, said = 0, ""
+    for _ in range(_ROUNDS):
+        command = [*compile_commands.host(job.line, unit, packed, action, output), *_coloured()]
+        status, said = job.runner.attempt("host", unit.source, command)
+        if not status:
+            return unit
+        seen = shown.host(said, texts)
+        if seen is None:
+            break
+        texts, unit = seen, _seeing(job, unit, seen)
+    sys.stderr.write(said)
+    raise StepFailed(status)
+
+
+def _coloured() -> list[str]:
+    return ["-fcolor-diagnostics"] if sys.stderr.isatty() else []
+
+
+def _seeing(job: Job, unit: Unit, texts: shown.Texts) -> Unit:
+    folder = job.folder / f"shown-{Path(unit.source).stem}-{unit.identity}"
+    return replace(unit, overlay=shown.overlay(texts, folder))
+
+
+def _device(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> tuple[Unit, shown.Texts]:
+    """Compile the device's half to PTX; return the unit as clang took it, and what it saw.
 
     AnywarpError (T009), behind clang's messages, where it lacked headers of CCCL.
     """
     command = compile_commands.device(job.line, unit, ptx)
     try:
-        if job.runner.dry or not variable_arrays.likely(Path(unit.source)):
-            job.runner.run("device", unit.source, command)
-        else:
-            unit = _with_arrays(job, unit, ptx, command)
+        unit, texts = _device_mended(job, unit, texts, ptx)
     except StepFailed:
         missing = core_libraries.missing(command)
         if missing is None:
@@ -195,21 +219,29 @@ def _device(job: Job, unit: Unit, ptx: str) -> Unit:
         text = Path(ptx).read_text(encoding="utf-8")
         text = settled(text) if unit.relocatable else text
         Path(ptx).write_text(half_subnormals.kept(text) if flushes else text, encoding="utf-8")
-    return unit
+    return unit, texts
 
 
-def _with_arrays(job: Job, unit: Unit, ptx: str, command: list[str]) -> Unit:
-    """Compile the device's half of a file that may have arrays clang refuses; return the unit as clang took it."""
-    coloured = ["-fcolor-diagnostics"] if sys.stderr.isatty() else []
-    said = job.runner.attempt("device", unit.source, [*command, *coloured])
-    arrays = variable_arrays.refused(said)
-    if said and not arrays:
-        sys.stderr.write(said)
-        raise StepFailed(1)
-    if arrays:
-        unit = replace(unit, overlay=shown.overlay(unit.source, _folders(job.line), job.folder, arrays))
-        job.runner.run("device", unit.source, compile_commands.device(job.line, unit, ptx))
-    return unit
+def _device_mended(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> tuple[Unit, shown.Texts]:
+    """Compile the device's half, again where clang refuses what nvcc takes and we can show it otherwise; return what it then took."""
+    told = StepFailed(0), ""
+    for _ in range(_ROUNDS):
+        status, said = job.runner.attempt(
+            "device", unit.source, [*compile_commands.device(job.line, unit, ptx), *_coloured()]
+        )
+        if not status:
+            return unit, texts
+        told = told if lenient.LATE in unit.lenient else (StepFailed(status), said)
+        seen = shown.after(said, texts)
+        more = () if seen is not None else lenient.more(said, unit.lenient)
+        if seen is not None:
+            texts, unit = seen, _seeing(job, unit, seen)
+        elif more:
+            unit = replace(unit, lenient=(*unit.lenient, *more))
+        else:
+            break
+    sys.stderr.write(told[1])
+    raise told[0]
 
 
 def _pack(job: Job, source: str, texts: list[str], output: str) -> None:
@@ -297,6 +329,8 @@ def _describe(job: Job) -> None:
     runner.say(f"TOP={home}")
     runner.say(f"PATH={home / 'bin'}:{settings.environment().get('PATH', '')}")
     runner.say(f'INCLUDES="-I{home / "include"}"')
+    if core_libraries.folder() is not None:
+        runner.say(f'SYSTEM_INCLUDES="-isystem" "{home / "include/cccl"}"')  # as nvcc 13 says it
     runner.say(f"LIBRARIES=  {' '.join(cuda_home.library_options())}")
 
 

@@ -43,19 +43,20 @@ class Runner:
         """Run a program; StepFailed when it does not end with 0. `output` receives its standard output."""
         self._do(phase, source, command, lambda: _call(command, output))
 
-    def attempt(self, phase: str, source: str, command: Sequence[str]) -> str:
-        """Run a program whose failure the caller may mend; return what it said where it failed, else show that and return ""."""
-        said: list[str] = []
+    def attempt(self, phase: str, source: str, command: Sequence[str]) -> tuple[int, str]:
+        """Run a program whose failure the caller may mend; return its status, and what it said where it failed, else show that."""
+        said = (0, "")
 
         def action() -> None:
+            nonlocal said
             done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
             if done.returncode:
-                said.append(done.stderr or f"{command[0]} ended with {done.returncode}\n")
+                said = _status(done.returncode), done.stderr
             else:
                 sys.stderr.write(done.stderr)
 
         self._do(phase, source, command, action)
-        return "".join(said)
+        return said
 
     def do(self, phase: str, source: str, command: Sequence[str], action: Callable[[], None]) -> None:
         """Do a step of our own; `command` is how it could be typed."""
@@ -82,4 +83,9 @@ def _call(command: Sequence[str], output: str | None) -> None:
         with open(output, "wb") as to:
             status = subprocess.run(command, stdout=to, check=False).returncode
     if status:
-        raise StepFailed(status if status > 0 else 128 - status)
+        raise StepFailed(_status(status))
+
+
+def _status(code: int) -> int:
+    """Return the exit status as a shell has it, for what ended by a signal, too."""
+    return code if code > 0 else 128 - code

@@ -10,15 +10,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from anywarp.toolchain.masked import masked
+from anywarp.toolchain.messages import places
 
-_REFUSED = re.compile(
-    r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): error: variable-sized object may not be initialized$",
-    re.MULTILINE,
-)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_LIKELY = re.compile(
-    r"\[(?![\d\s]*\])[^\[\]\n]{1,200}\](?:\s*\[[^\[\]\n]{1,200}\]){0,8}\s*=\s*\{"  # short, so that no file takes long
-)
+_REFUSED = "variable-sized object may not be initialized"
 _DECLARES = re.compile(
     r"\s*(?P<const>const\s+)?(?P<type>(?!static\b|constexpr\b)[A-Za-z_][\w:<>\s*]*?)\s*\b(?P<name>[A-Za-z_]\w*)\s*(?=\[)"
 )
@@ -28,27 +22,16 @@ _ASSIGNS = re.compile(r"\s*=\s*(?=\{)")
 _BRACKETS = {"[": "]", "{": "}", "(": ")"}
 
 
-def likely(source: Path) -> bool:
-    """Whether a file has initialisers of arrays whose length is no plain number."""
-    try:
-        return _LIKELY.search(source.read_text(encoding="utf-8", errors="replace")) is not None
-    except OSError:
-        return False
-
-
 def refused(messages: str) -> dict[Path, list[tuple[int, int]]]:
     """Return the places, line and column from 1, that clang's messages say are such arrays, by file."""
-    places: dict[Path, list[tuple[int, int]]] = {}
-    for found in _REFUSED.finditer(_COLOUR.sub("", messages)):
-        places.setdefault(Path(found["file"]).absolute(), []).append((int(found["line"]), int(found["column"])))
-    return places
+    return places(messages, _REFUSED)
 
 
-def filled(text: str, places: Iterable[tuple[int, int]]) -> str:
+def filled(text: str, refusals: Iterable[tuple[int, int]]) -> str:
     """Return a source in which the arrays declared at these places are filled by statements; those of another form stay."""
     code = masked(text)
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
-    for line, column in sorted(places, reverse=True):
+    for line, column in sorted(refusals, reverse=True):
         if line > len(starts):
             continue  # counted by a #line of the source
         # clang counts bytes

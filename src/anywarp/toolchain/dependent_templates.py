@@ -1,0 +1,35 @@
+"""Templates of classes that are not known yet, `typename A::rebind<T>`: nvcc and g++ need no `template` behind `typename`, clang does.
+
+The words are optional there since C++23 (P1787R6), and before it for both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from anywarp.toolchain.messages import places
+
+_REFUSED = r"use 'template' keyword to treat '[^'\n]+' as a dependent template name"
+_TYPE = re.compile(r"\btypename\b[^;{}]{0,400}::\s*$")
+
+
+def refused(said: str) -> dict[Path, list[tuple[int, int]]]:
+    """Return the places, line and column from 1, where clang's messages ask for `template`, by file."""
+    return places(said, _REFUSED)
+
+
+def named(text: str, asked: Iterable[tuple[int, int]]) -> str:
+    """Return a source with `template` at those of the places that follow a `typename`; lines stay."""
+    lines = text.split("\n")
+    for line, column in sorted(set(asked), reverse=True):
+        if line > len(lines):
+            continue  # counted by a #line of the source
+        whole = lines[line - 1].encode("utf-8", "surrogateescape")  # clang counts bytes
+        before, behind = (
+            part.decode("utf-8", "surrogateescape") for part in (whole[: column - 1], whole[column - 1 :])
+        )
+        if _TYPE.search("\n".join([*lines[max(0, line - 6) : line - 1], before])):
+            lines[line - 1] = f"{before}template {behind}"
+    return "\n".join(lines)
