@@ -140,6 +140,22 @@ def test_a_reduction_behind_a_pointwise_operation(graph, op, to):
     near(graph.run(y), wanted, "f32", 60)
 
 
+@pytest.mark.parametrize(("op", "wanted"), [("ADD", np.sum), ("AVG", np.mean), ("MAX", np.max)])
+def test_a_reduction_keeps_a_part_of_a_dimension(graph, op, wanted):
+    """Neighbours become one, as heads of queries that share a key do in gradients of attention."""
+    x = draw((2, 6, 5, 8))
+    a = graph.pointwise("IDENTITY", graph.tensor(None, x))
+    y = graph.reduction(op, a, (2, 2, 5, 4), graph.tensor((2, 2, 5, 4), out=True, strides=(40, 4, 8, 1)))
+    near(graph.run(y), wanted(x.reshape(2, 2, 3, 5, 4, 2), axis=(2, 5)), "f32", 8)
+
+
+def test_a_reduction_must_keep_whole_parts(graph):
+    a = graph.pointwise("IDENTITY", graph.tensor(None, draw((2, 6, 5, 8))))
+    graph.reduction("ADD", a, (2, 4, 5, 8), graph.tensor((2, 4, 5, 8), out=True))
+    with pytest.raises(AssertionError, match="2008"):
+        graph.plan()
+
+
 @pytest.mark.parametrize("kind", ["f32", "bf16", "f64", "s8"])
 @pytest.mark.parametrize(
     "orders",

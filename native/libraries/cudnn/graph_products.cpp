@@ -185,6 +185,36 @@ void add_matmul(Builder& builder, const Content& c) {
   });
 }
 
+// Whether a result keeps a part of each dimension; then neighbours are reduced to one element, as
+// cudnn-frontend's gradients of attention want it where heads of queries share keys.
+bool folds(const Layout& small, const Layout& shape) {
+  int rank = shape.rank;
+  for (int i = 0; i < shape.rank && small.rank == shape.rank; ++i) {
+    if (shape.dims[i] % small.dims[i] != 0) return false;
+    rank += small.dims[i] != 1 && small.dims[i] != shape.dims[i];
+  }
+  return small.rank == shape.rank && rank <= kMostDims;
+}
+
+// The same memory, a dimension of which a part is kept as two: what is kept, and what is reduced.
+View fold(const View& view, const Layout& small, const Layout& shape) {
+  View out = view;
+  out.rank = 0;
+  auto put = [&](int64_t size, int64_t stride) {
+    out.dims[out.rank] = size, out.strides[out.rank++] = stride;
+  };
+  for (int i = 0; i < shape.rank; ++i) {
+    const int64_t kept = small.dims[i];
+    if (kept == 1 || kept == shape.dims[i]) {
+      put(view.dims[i], view.strides[i]);
+      continue;
+    }
+    const int64_t share = view.dims[i] / kept;
+    put(kept, view.strides[i] * share), put(share, view.strides[i]);
+  }
+  return out;
+}
+
 void add_reduction(Builder& builder, const Content& c) {
 #ifndef AW_CUDA_12
   if (c.has(CUDNN_ATTR_OPERATION_REDUCTION_SUBGRAPH) ||
@@ -197,10 +227,11 @@ void add_reduction(Builder& builder, const Content& c) {
           "no such reduction");
   const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_REDUCTION_XDESC),
                y = builder.slot(c, CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
-  require(spreads(builder.layout(y), builder.layout(x)),
-          "a result that is no reduction of the tensor", kWrongShape);
-  builder.add(
-      [=](const Run& run, auto zero) { reduce_tensor<decltype(zero)>(op, run[x], run[y], 1, 0); });
+  const Layout shape = builder.layout(x), small = builder.layout(y);
+  require(folds(small, shape), "a result that is no reduction of the tensor", kWrongShape);
+  builder.add([=](const Run& run, auto zero) {
+    reduce_tensor<decltype(zero)>(op, fold(run[x], small, shape), fold(run[y], small, shape), 1, 0);
+  });
 }
 
 Pooling resampling(const Content& c, const Layout& x, const Layout& y) {
