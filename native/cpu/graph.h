@@ -37,6 +37,7 @@ struct GraphNode {
 struct Graph {
   uintptr_t handle = 0;
   bool owned = false;  // a child or a graph of a capture: its owner destroys it
+  bool moved = false;  // a child that a program made and gave to its node (.._OWNERSHIP_MOVE)
   std::mutex mutex;
   std::vector<std::shared_ptr<GraphNode>> nodes;  // in order of creation
   std::vector<std::shared_ptr<UserObject>> held;  // one entry per reference

@@ -90,6 +90,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags) {
   if (flags & kDeviceLaunch)
     throw Failure(CUDA_ERROR_NOT_SUPPORTED, "graphs that the device launches are not supported");
   auto graph = graph_of(handle);
+  require(!graph->moved);
   auto exec = std::make_shared<GraphExec>();
   exec->flags = flags;
   exec->steps = make_steps(*graph);
@@ -273,6 +274,7 @@ Outcome update(std::vector<Step>& steps, const std::vector<Step>& from, uintptr_
 void update(CUgraphExec handle, CUgraph graph, CUgraphNode* culprit, Outcome* result) {
   auto exec = exec_of(handle);
   auto source = graph_of(graph);
+  require(!source->moved);
   std::vector<Step> from = make_steps(*source);
   std::lock_guard lock(exec->mutex);
   uintptr_t node = 0;

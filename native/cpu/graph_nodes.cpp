@@ -101,6 +101,8 @@ std::shared_ptr<GraphNode> add_node(CUgraph graph, const CUgraphNode* after, siz
                                     Work work) {
   auto owner = graph_of(graph);
   CUgraphNodeType type = type_of(work);
+  require(!owner->moved ||
+          (type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE));
   auto before = read_nodes(after, count, *owner);
   return owner->add(type, std::move(work), std::move(before));
 }
@@ -227,15 +229,51 @@ void read_params(GraphNode& node, CUgraphNodeParams& p) {
   }
 }
 
+bool contains(const Graph& graph, const Graph& sought) {
+  auto is_in = [&](const std::shared_ptr<Graph>& inner) {
+    return inner && (inner.get() == &sought || contains(*inner, sought));
+  };
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](auto& node) {
+    return is_in(node->child) || std::any_of(node->bodies.begin(), node->bodies.end(), is_in);
+  });
+}
+
+void set_root(Graph& graph, uintptr_t root) {
+  graph.root = root;
+  for (auto& node : graph.nodes) {
+    if (node->child && node->child->moved) set_root(*node->child, root);
+    for (auto& body : node->bodies) set_root(*body, root);
+  }
+}
+
+// The graph with its handles becomes the owner's; so do its conditions, which each launch resets.
+void move_into(Graph& owner, const std::shared_ptr<Graph>& inner) {
+  inner->owned = inner->moved = true;
+  auto root = graph_of(reinterpret_cast<CUgraph>(owner.root));
+  set_root(*inner, owner.root);
+  std::lock_guard lock(root->mutex);
+  root->conditionals.insert(root->conditionals.end(), inner->conditionals.begin(),
+                            inner->conditionals.end());
+}
+
 void add_child(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
-               CUgraph child) {
+               CUgraph child,
+               CUgraphChildGraphNodeOwnership ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE) {
   require(out);
+  bool moves = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+  require(moves || ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE);
   auto owner = graph_of(graph), inner = graph_of(child);
-  require(owner != inner);
+  require(owner != inner && !inner->moved);
+  if (moves) require(!inner->owned && !contains(*inner, *owner));
   auto before = read_nodes(after, count, *owner);
   auto node = owner->add(CU_GRAPH_NODE_TYPE_GRAPH, EmptyWork{}, std::move(before));
-  node->child = clone_graph(*inner);
-  node->child->owned = true;
+  if (moves) {
+    move_into(*owner, inner);
+    node->child = inner;
+  } else {
+    node->child = clone_graph(*inner);
+    node->child->owned = true;
+  }
   *out = as_handle<CUgraphNode>(node->handle);
 }
 
@@ -244,7 +282,7 @@ void add_any(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
   require(p && out);
   check_edge_data(edges, count);
   if (p->type == CU_GRAPH_NODE_TYPE_GRAPH) {
-    add_child(out, graph, after, count, p->graph.graph);
+    add_child(out, graph, after, count, p->graph.graph, p->graph.ownership);
   } else if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
     *out = as_handle<CUgraphNode>(add_conditional(graph, after, count, p->conditional)->handle);
   } else if (p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {

@@ -119,7 +119,7 @@ class Sparse:
     def _index(self, numbers):
         return np.asarray(numbers, self.index) + self.index(self.base)
 
-    def descriptor(self, cusparse):
+    def descriptor(self, cusparse, block_order=ROWS):
         made = ctypes.c_void_p()
         index, rows, cols = self.index_type, *self.shape
         arrays = self.offsets, self.indices, self.values
@@ -143,7 +143,7 @@ class Sparse:
                 index,
                 self.base,
                 number(self.kind),
-                ROWS,
+                block_order,
             )
         else:
             cusparse(

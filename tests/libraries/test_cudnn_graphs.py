@@ -140,6 +140,44 @@ def test_a_reduction_behind_a_pointwise_operation(graph, op, to):
     near(graph.run(y), wanted, "f32", 60)
 
 
+@pytest.mark.parametrize("padding", [None, -3.0])
+def test_products_whose_sizes_each_batch_overrides(graph, padding):
+    """What lies outside of the sizes is read no more, and is the padding value in the result."""
+    m, n, k = np.array([5, 2, 0]), np.array([3, 7, 4]), np.array([6, 0, 2])
+    x, y = draw((3, 4, 5, 6)), draw((3, 2, 6, 7), seed=1)
+    wanted = np.full((3, 4, 5, 7), padding or 0.0)
+    for i in range(3):
+        x[i, :, :, k[i] :], x[i, :, m[i] :] = np.nan, np.nan
+        y[i, :, k[i] :], y[i, :, :, n[i] :] = np.nan, np.nan
+        part = x[i, :, : m[i], : k[i]] @ np.repeat(y[i, :, : k[i], : n[i]], 2, axis=0)
+        wanted[i, :, : m[i], : n[i]] = part
+    sizes = {
+        f"GEMM_{name}_OVERRIDE_DESC": graph.tensor(None, v.reshape(3, 1, 1, 1), "s32")
+        for name, v in zip("MNK", (m, n, k), strict=True)
+    }
+    given = {} if padding is None else {"PADDING_VALUE": padding}
+    what = graph.descriptor("MATMUL", "MATMUL", COMP_TYPE=0, **given)
+    out = graph.tensor((3, 4, 5, 7), out=True)
+    graph.operation("MATMUL", ADESC=graph.tensor(None, x), BDESC=graph.tensor(None, y), CDESC=out, DESC=what, **sizes)
+    near(graph.run(out), wanted, "f32", 12)
+
+
+@pytest.mark.parametrize(("op", "wanted"), [("ADD", np.sum), ("AVG", np.mean), ("MAX", np.max)])
+def test_a_reduction_keeps_a_part_of_a_dimension(graph, op, wanted):
+    """Neighbours become one, as heads of queries that share a key do in gradients of attention."""
+    x = draw((2, 6, 5, 8))
+    a = graph.pointwise("IDENTITY", graph.tensor(None, x))
+    y = graph.reduction(op, a, (2, 2, 5, 4), graph.tensor((2, 2, 5, 4), out=True, strides=(40, 4, 8, 1)))
+    near(graph.run(y), wanted(x.reshape(2, 2, 3, 5, 4, 2), axis=(2, 5)), "f32", 8)
+
+
+def test_a_reduction_must_keep_whole_parts(graph):
+    a = graph.pointwise("IDENTITY", graph.tensor(None, draw((2, 6, 5, 8))))
+    graph.reduction("ADD", a, (2, 4, 5, 8), graph.tensor((2, 4, 5, 8), out=True))
+    with pytest.raises(AssertionError, match="2008"):
+        graph.plan()
+
+
 @pytest.mark.parametrize("kind", ["f32", "bf16", "f64", "s8"])
 @pytest.mark.parametrize(
     "orders",

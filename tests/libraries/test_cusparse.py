@@ -389,6 +389,48 @@ def test_sddmm(seed, m, k, n, kind, ops, order, beta):
     )
 
 
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize("order", [COLUMNS, ROWS])
+@pytest.mark.parametrize(("kind", "block"), [("f4", 2), ("f8", 4), ("c16", 4)])
+def test_sddmm_into_a_matrix_of_blocks(cusparse, handle, kind, block, order, base):
+    random = np.random.default_rng(11)
+    rows, cols, k = 5 * block, 7 * block, 6
+    c = Sparse(random, rows, cols, kind, form=sm.BSR, base=base, block=block)
+    before = np.array(c.blocks)
+    if order == COLUMNS:
+        c.values[:] = c.by_columns
+    a, b = sm.values(random, kind, (rows, k)), sm.values(random, kind, (k, cols))
+    memories = [sm.place(x, ROWS)[0] for x in (a, b)]
+    dense = [sm.dense_matrix(cusparse, m, x.shape, ROWS, kind) for m, x in zip(memories, (a, b), strict=True)]
+    descriptor, size = c.descriptor(cusparse, order), np.zeros(1, np.uint64)
+    common = handle, 0, 0, scalar(2, kind), *dense, scalar(3, kind), descriptor, sm.number(kind), 0
+    cusparse("cusparseSDDMM_bufferSize", *common, size)
+    cusparse("cusparseSDDMM_preprocess", *common, None)
+    cusparse("cusparseSDDMM", *common, None)
+    synchronize(cusparse)
+    found = c.values.reshape(-1, block, block)
+    if order == COLUMNS:
+        found = found.swapaxes(1, 2)
+
+    def blocks_of(whole):
+        ends = c.offsets - base
+        lines = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        return np.array(
+            [
+                whole[i * block : (i + 1) * block, j * block : (j + 1) * block]
+                for i, j in zip(lines, c.indices - base, strict=True)
+            ]
+        )
+
+    check(
+        found,
+        blocks_of(2 * (wide(a, kind) @ wide(b, kind))) + 3 * before,
+        blocks_of(2 * (np.abs(a) @ np.abs(b))) + 3 * np.abs(before),
+        kind,
+        k,
+    )
+
+
 @pytest.mark.parametrize("form", [CSR, CSC, COO])
 @pytest.mark.parametrize("order", [COLUMNS, ROWS])
 @pytest.mark.parametrize(("kind", "base"), [("f4", 0), ("c16", 1), ("f2", 1), ("bf2", 0)])

@@ -321,3 +321,45 @@ def test_the_parameters_of_any_node_are_read_as_they_were_given(driver, function
     driver.cuGraphDestroy(inner)
     driver.cuGraphDestroy(graph)
     driver.cuEventDestroy_v2(event)
+
+
+def test_a_child_graph_is_moved_with_its_nodes(driver, function, words):
+    """As the ownership of a child graph's node is documented: handles stay good, and the child is its parent's."""
+    graph, child, other = (driver.out("cuGraphCreate", 0) for _ in range(3))
+    box = Copy3D(srcType=2, srcDevice=words, dstType=2, dstDevice=words + 32, width=4, height=1, depth=1)
+    copy = driver.out("cuGraphAddMemcpyNode", child, None, 0, ctypes.byref(box), None)
+    driver.cuMemsetD32_v2(words, 5, 1)
+    driver.cuMemsetD32_v2(words + 4, 6, 1)
+
+    def add(to, inner, ownership):
+        params, node = NodeParams(4), ctypes.c_void_p()
+        ctypes.c_uint64.from_address(ctypes.addressof(params) + 16).value = inner
+        ctypes.c_int.from_address(ctypes.addressof(params) + 24).value = ownership
+        return driver.code("cuGraphAddNode_v2", ctypes.byref(node), to, None, None, 0, ctypes.byref(params)), node.value
+
+    assert add(graph, child, -1)[0] == add(graph, child, 2)[0] == INVALID_VALUE
+    assert add(child, child, 1)[0] == INVALID_VALUE
+    code, node = add(graph, child, 1)
+    assert code == 0
+    kept = ctypes.c_void_p()
+    driver.cuGraphChildGraphNodeGetGraph(node, ctypes.byref(kept))
+    assert kept.value == child
+    assert driver.code("cuGraphDestroy", child) == INVALID_VALUE
+    made = ctypes.c_void_p()
+    assert driver.code("cuGraphInstantiateWithFlags", ctypes.byref(made), child, 0) == INVALID_VALUE
+    assert [add(other, child, ownership)[0] for ownership in (0, 1)] == [INVALID_VALUE] * 2
+    assert add(child, graph, 1)[0] == INVALID_VALUE  # which holds it
+
+    exec_graph = driver.out("cuGraphInstantiateWithFlags", graph, 0)
+    driver.cuGraphLaunch(exec_graph, None)
+    assert read(driver, words + 32, 2) == [5, 0]
+    box.srcDevice, box.dstDevice = words + 4, words + 36
+    context = driver.out("cuCtxGetCurrent")
+    driver.cuGraphExecMemcpyNodeSetParams(exec_graph, copy, ctypes.byref(box), context)
+    driver.cuGraphLaunch(exec_graph, None)
+    assert read(driver, words + 32, 2) == [5, 6]
+    driver.cuGraphExecDestroy(exec_graph)
+    driver.cuGraphDestroy(graph)
+    assert driver.code("cuGraphNodeGetType", copy, ctypes.byref(ctypes.c_int())) == INVALID_VALUE
+    assert driver.code("cuGraphDestroy", child) == INVALID_VALUE
+    driver.cuGraphDestroy(other)

@@ -1,4 +1,6 @@
 // Operations of graphs that sum: convolutions, products of matrices, reductions and pooling.
+#include <array>
+
 #include "libraries/cudnn/convolution.h"
 #include "libraries/cudnn/gemm.h"
 #include "libraries/cudnn/graph.h"
@@ -161,11 +163,69 @@ template void multiply_batches(const View&, const View&, const View&, double);
 
 namespace {
 
+constexpr size_t kNone = SIZE_MAX;
+
+// Row after row of a matrix for each batch: `inside` columns of the first `rows` are left alone.
+template <class T>
+void fill_outside(const View& c, int64_t rows, int64_t inside, T value) {
+  const int r = c.rank;
+  const int64_t columns = c.dims[r - 1], all = c.elements() / columns;
+  Scratch<T> row(columns);
+  std::fill_n(row.get(), columns, value);
+  for (int64_t number = 0; number < all; ++number) {
+    int64_t at = 0, rest = number;
+    for (int i = r - 2; i >= 0; --i) at += rest % c.dims[i] * c.strides[i], rest /= c.dims[i];
+    const int64_t first = number % c.dims[r - 2] < rows ? inside : 0;
+    store_row<T>(c, at + first * c.strides[r - 1], c.strides[r - 1],
+                 static_cast<size_t>(columns - first), row.get(), 1, 0);
+  }
+}
+
+View one_of_first(View view, int64_t index, int64_t of) {
+  const int64_t at = index / (of / view.dims[0]) * view.strides[0];
+  view.data += at * static_cast<int64_t>(element_bytes(view.type));
+  view.dims[0] = 1;
+  return view;
+}
+
+// Products of which each batch has sizes of its own (m, n, k; kNone: the tensors'); what lies
+// outside is the padding value.
+template <class T>
+void multiply_parts(const Run& run, const std::array<size_t, 3>& sizes, const View& a,
+                    const View& b, const View& c, T padding) {
+  const int r = c.rank;
+  const int64_t batches = c.dims[0], most[] = {c.dims[r - 2], c.dims[r - 1], a.dims[r - 1]};
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    int64_t size[3];
+    for (size_t i = 0; i < 3; ++i) {
+      size[i] = most[i];
+      if (sizes[i] == kNone) continue;
+      const Dense<double> given(run[sizes[i]]);
+      size[i] = std::clamp<int64_t>(static_cast<int64_t>(given[batch]), 0, most[i]);
+    }
+    const auto [m, n, k] = size;
+    View left = one_of_first(a, batch, batches), right = one_of_first(b, batch, batches),
+         to = one_of_first(c, batch, batches);
+    fill_outside<T>(to, m, n, padding);
+    left.dims[r - 2] = to.dims[r - 2] = m, right.dims[r - 1] = to.dims[r - 1] = n;
+    left.dims[r - 1] = right.dims[r - 2] = k;
+    if (m == 0 || n == 0) continue;
+    if (k == 0)
+      fill_outside<T>(to, 0, 0, T{});
+    else
+      multiply_batches<T>(left, right, to, 1);
+  }
+}
+
 void add_matmul(Builder& builder, const Content& c) {
-  for (auto name : {CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC,
-                    CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC,
-                    CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC})
-    if (c.has(name)) unsupported("MATMUL whose sizes are overridden");
+  std::array<size_t, 3> sizes{kNone, kNone, kNone};
+  bool overridden = false;
+  for (size_t i = 0; i < 3; ++i) {
+    const int name = std::array{CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC,
+                                CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC,
+                                CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC}[i];
+    if (c.has(name)) sizes[i] = builder.slot(c, name), overridden = true;
+  }
   const size_t a = builder.slot(c, CUDNN_ATTR_OPERATION_MATMUL_ADESC),
                b = builder.slot(c, CUDNN_ATTR_OPERATION_MATMUL_BDESC),
                to = builder.slot(c, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
@@ -180,9 +240,52 @@ void add_matmul(Builder& builder, const Content& c) {
             "batches that do not go together", kWrongShape);
   require(lc.type != CUDNN_DATA_BOOLEAN, "a product of booleans");
   need_gemm();
+  if (overridden) {
+    require(r >= 3, "sizes for each batch of tensors without batches", kWrongShape);
+    for (size_t size : sizes)
+      require(size == kNone || builder.layout(size).elements() == lc.dims[0],
+              "sizes that are not one for each batch", kWrongShape);
+    const double padding =
+        c.object(CUDNN_ATTR_OPERATION_MATMUL_DESC).real(CUDNN_ATTR_MATMUL_PADDING_VALUE, 0);
+    builder.add([=](const Run& run, auto zero) {
+      using T = decltype(zero);
+      multiply_parts<T>(run, sizes, run[a], run[b], run[to], static_cast<T>(padding));
+    });
+    return;
+  }
   builder.add([=](const Run& run, auto zero) {
     multiply_batches<decltype(zero)>(run[a], run[b], run[to], 1);
   });
+}
+
+// Whether a result keeps a part of each dimension; then neighbours are reduced to one element, as
+// cudnn-frontend's gradients of attention want it where heads of queries share keys.
+bool folds(const Layout& small, const Layout& shape) {
+  int rank = shape.rank;
+  for (int i = 0; i < shape.rank && small.rank == shape.rank; ++i) {
+    if (shape.dims[i] % small.dims[i] != 0) return false;
+    rank += small.dims[i] != 1 && small.dims[i] != shape.dims[i];
+  }
+  return small.rank == shape.rank && rank <= kMostDims;
+}
+
+// The same memory, a dimension of which a part is kept as two: what is kept, and what is reduced.
+View fold(const View& view, const Layout& small, const Layout& shape) {
+  View out = view;
+  out.rank = 0;
+  auto put = [&](int64_t size, int64_t stride) {
+    out.dims[out.rank] = size, out.strides[out.rank++] = stride;
+  };
+  for (int i = 0; i < shape.rank; ++i) {
+    const int64_t kept = small.dims[i];
+    if (kept == 1 || kept == shape.dims[i]) {
+      put(view.dims[i], view.strides[i]);
+      continue;
+    }
+    const int64_t share = view.dims[i] / kept;
+    put(kept, view.strides[i] * share), put(share, view.strides[i]);
+  }
+  return out;
 }
 
 void add_reduction(Builder& builder, const Content& c) {
@@ -197,10 +300,11 @@ void add_reduction(Builder& builder, const Content& c) {
           "no such reduction");
   const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_REDUCTION_XDESC),
                y = builder.slot(c, CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
-  require(spreads(builder.layout(y), builder.layout(x)),
-          "a result that is no reduction of the tensor", kWrongShape);
-  builder.add(
-      [=](const Run& run, auto zero) { reduce_tensor<decltype(zero)>(op, run[x], run[y], 1, 0); });
+  const Layout shape = builder.layout(x), small = builder.layout(y);
+  require(folds(small, shape), "a result that is no reduction of the tensor", kWrongShape);
+  builder.add([=](const Run& run, auto zero) {
+    reduce_tensor<decltype(zero)>(op, fold(run[x], small, shape), fold(run[y], small, shape), 1, 0);
+  });
 }
 
 Pooling resampling(const Content& c, const Layout& x, const Layout& y) {

@@ -74,7 +74,7 @@ void check(cusparseOperation_t op_a, cusparseOperation_t op_b, const DnMat& a, c
   require((turned_a ? a.cols : a.rows) == c.rows && (turned_b ? b.rows : b.cols) == c.cols &&
           (turned_a ? a.rows : a.cols) == (turned_b ? b.cols : b.rows));
   require((a.batches == 1 || a.batches == c.batches) && (b.batches == 1 || b.batches == c.batches));
-  if (c.format != CUSPARSE_FORMAT_CSR)
+  if (c.format != CUSPARSE_FORMAT_CSR && c.format != CUSPARSE_FORMAT_BSR)
     unsupported("SDDMM into a matrix in the format " + std::to_string(c.format));
 }
 
@@ -212,12 +212,10 @@ AW_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperat
                    for (int64_t batch = 0; batch < c.batches; ++batch) {
                      auto left = dense_of<const A>(a, op_a, a.batches > 1 ? batch : 0);
                      auto right = dense_of<const X>(b, op_b, b.batches > 1 ? batch : 0);
-                     Index offsets = offsets_of(c, batch), columns = indices_of(c, batch);
                      auto* values = static_cast<Y*>(c.values) + batch * c.value_stride;
                      in_pieces(c.rows, 16, [&](int64_t first, int64_t last) {
                        for (int64_t r = first; r < last; ++r)
-                         for (int64_t k = offsets(r), end = offsets(r + 1); k < end; ++k) {
-                           int64_t column = columns(k);
+                         for_row(c, batch, r, [&](int64_t column, int64_t k) {
                            K sum{};
                            for (int64_t i = 0; i < left.cols; ++i) {
                              K one = load<K>(left(r, i)), other = load<K>(right(i, column));
@@ -226,7 +224,7 @@ AW_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperat
                            }
                            store(values[k], old == K{} ? factor * sum
                                                        : factor * sum + old * load<K>(values[k]));
-                         }
+                         });
                      });
                    }
                  });

@@ -34,14 +34,19 @@ inline void set_index(void* place, cusparseIndexType_t type, int64_t i, int64_t 
 
 // f(column, place of the value) for the entries of a row, of matrices in the formats CSR and BSR.
 template <class F>
-void for_row(const SpMat& m, int64_t row, F f) {
-  Index offsets = offsets_of(m), indices = indices_of(m);
+void for_row(const SpMat& m, int64_t batch, int64_t row, F f) {
+  Index offsets = offsets_of(m, batch), indices = indices_of(m, batch);
   int64_t line = row / m.block_rows, i = row % m.block_rows, size = m.block_rows * m.block_cols;
   int64_t steps = m.order == CUSPARSE_ORDER_ROW ? 1 : m.block_rows;
   int64_t begin = m.order == CUSPARSE_ORDER_ROW ? i * m.block_cols : i;
   for (int64_t k = offsets(line), end = offsets(line + 1); k < end; ++k)
     for (int64_t j = 0; j < m.block_cols; ++j)
       f(indices(k) * m.block_cols + j, k * size + begin + j * steps);
+}
+
+template <class F>
+void for_row(const SpMat& m, int64_t row, F f) {
+  for_row(m, 0, row, f);
 }
 
 // ... and of dense matrices by columns.
