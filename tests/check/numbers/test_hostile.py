@@ -111,4 +111,6 @@ def test_a_product_of_no_terms_gets_a_verdict():
     reference = np.random.default_rng(0).standard_normal((4, 4, 4))
     observed = reference.astype(np.float32).astype(np.float64)
     given = {"magnitude": np.abs(reference), "norm": np.abs(reference)}
-    assert compare(reference, observed, Operation("product", 0, "float64", "float64", "float64"), **given).grade != "pass"
+    assert (
+        compare(reference, observed, Operation("product", 0, "float64", "float64", "float64"), **given).grade != "pass"
+    )

@@ -173,7 +173,7 @@ class LaneMachine:
         return base + np.maximum(np.arange(self.wave) - 32, 0).astype("<u4")[:, None]
 
     def call_ctpop_i32(self, a):
-        return np.bitwise_count(a).astype("<u4")
+        return np.unpackbits(a.astype("<u4").view("u1").reshape(*a.shape, 4), axis=-1).sum(-1).astype("<u4")
 
     def call_sadd_sat_i32(self, a, b):
         total = a.view("<i4").astype("i8") + b.view("<i4").astype("i8")

@@ -46,7 +46,9 @@ def target(name):
     dropped = (WITHOUT | WITHOUT_VNNI)[name]
     words = [w if not w[1:].startswith(dropped) else "-" + w[1:] for w in features.split(",")]
     return make_target(
-        triple, "x86-64-v2" if name == "sse" else "x86-64-v3" if name.startswith("avx2") else "x86-64-v4", ",".join(words)
+        triple,
+        "x86-64-v2" if name == "sse" else "x86-64-v3" if name.startswith("avx2") else "x86-64-v4",
+        ",".join(words),
     )
 
 
