@@ -1,5 +1,6 @@
 """The compile service under programs whose surroundings would break it: Python's path, limits, signals, full and foreign folders."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -34,8 +35,9 @@ def place(tmp_path, same_compiler):
         return subprocess.run([*within, *program], env=environment, capture_output=True, text=True, timeout=120)
 
     yield run, tmp_path
-    for process in (*services(tmp_path), *services(runtime.name)):
-        os.kill(process, signal.SIGKILL)
+    for process in {*services(tmp_path), *services(runtime.name)}:
+        with contextlib.suppress(ProcessLookupError):  # one that was about to end
+            os.kill(process, signal.SIGKILL)
     runtime.cleanup()
 
 
