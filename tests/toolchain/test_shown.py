@@ -176,3 +176,19 @@ def test_nothing_is_tried_again_where_nothing_is_to_be_mended(tmp_path):
     (tmp_path / "a.cu").write_text("int x = y;\n")
     assert shown.first(str(tmp_path / "a.cu"), ()) == {}
     assert shown.after(f"{tmp_path}/a.cu:1:9: error: use of undeclared identifier 'y'\n", {}) is None
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("mend", "text"),
+    [
+        (written, "#define A #pragma" + " " * 200_000 + "\\\n"),
+        (written, "#define A #pragma x" + " " * 200_000 + "\\\n"),
+        (emptied, "__global__ void k() {" * 20_000),
+        (escaped, 'asm("%a' * 50_000),
+        (escaped, "asm volatile " * 50_000 + "%a"),
+    ],
+    ids=["spaces", "spaces behind", "braces", "assembly", "words"],
+)
+def test_hostile_sources_are_left_as_they_are(mend, text):
+    assert mend(text) == text

@@ -37,9 +37,12 @@ def _bodies(code: str) -> Iterator[tuple[int, int]]:
         if code[line : word.start()].lstrip().startswith("#"):
             continue  # a macro
         start = _opening(code, word.end())
-        end = None if start is None else _closing(code, start)
-        if start is not None and end is not None:
-            yield start, end
+        if start is None:
+            continue
+        end = _closing(code, start)
+        if end is None:
+            return  # all that follows lies in it
+        yield start, end
 
 
 def _opening(code: str, at: int) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _MACRO = re.compile(
-    r"^(?P<head>[ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+(?P<words>[^\n\\]*[^\s\\])(?P<end>[ \t]*)$",
+    r"^(?P<head>[ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+(?P<words>[^\s\\](?:[^\n\\]*[^\s\\])?)(?P<end>[ \t]*)$",
     re.MULTILINE,
 )
 
