@@ -76,6 +76,20 @@ def test_options_that_nvrtc_has_not_are_named(option):
     assert option.lstrip("-").split("=")[-1] in caught.value.log or "dlink" in caught.value.log
 
 
+def test_registers_may_have_one_percent_in_the_source_and_in_headers_but_pragmas_come_from_no_macro():
+    text = '#include "scale.h"\n__global__ void k(unsigned *p) { asm("mov.u32 %0, %laneid;" : "=r"(p[threadIdx.x])); ready(); }'
+    header = '__device__ void ready() { asm volatile("{.reg .u32 %x; mov.u32 %x, 5;}" ::: "memory"); }'
+    source = replace(SOURCE, text=text, headers={"scale.h": header}, expressions=["k"])
+    out = np.zeros(32, np.uint32)
+    made = nvrtc.translate(source)
+    run_kernel(made.ptx, dict(made.lowered)["k"], (1, 1, 1), (32, 1, 1), [out])
+    np.testing.assert_array_equal(out, np.arange(32))
+    with pytest.raises(nvrtc.Rejected):  # NVRTC 13 says: "#" not expected here
+        nvrtc.translate(
+            replace(source, headers={"scale.h": "#define U #pragma unroll\n" + header.replace("asm", "U\nasm")})
+        )
+
+
 def test_no_header_of_the_host_is_found():
     with pytest.raises(nvrtc.Rejected) as caught:
         nvrtc.translate(replace(SOURCE, text="#include <sys/types.h>\n", expressions=[]))

@@ -1,12 +1,12 @@
-"""What nvcc takes and clang refuses, and is shown otherwise: registers by one `%`, pragmas from macros, dependent templates without `template`."""
+"""What nvcc takes and clang refuses, and is shown otherwise: registers by one `%`, pragmas from macros, dependent templates without `template`, wrong bodies of templates."""
 
 import pytest
 
-from anywarp.toolchain import shown
+from anywarp.toolchain import kernel_bodies, shown
 from anywarp.toolchain.asm_percents import escaped
 from anywarp.toolchain.dependent_templates import named, refused
-from anywarp.toolchain.kernel_bodies import emptied
 from anywarp.toolchain.pragma_macros import written
+from anywarp.toolchain.unused_templates import MARK, emptied
 from toolchain.programs import started
 
 
@@ -111,14 +111,37 @@ def test_a_program_whose_header_clang_refuses_in_each_of_these_ways_runs(nvcc, t
     )
 
 
-def test_the_body_of_a_template_that_nobody_uses_may_be_wrong(nvcc, tmp_path):
-    program = """#include <cstdio>
+_LOST = """
+#ifdef __CUDA_ARCH__
+namespace tools {
 template <class T> struct Tool {
-  __device__ T wrong(T x) { return nowhere(lost) + x; }
+  __device__ Tool(T x) : start(x) { lost = x; }
+  __device__ Tool() : start(0) {}
+  __device__ T wrong(T x) const {
+#ifdef WITH
+    if (x > 0) { x = "}"[0]; }
+#endif
+    for (int i = 0; i < limbs; i++) { lost += nowhere<limbs>(x); }
+    return lost;
+  }
   __device__ T later(T x) { return x + two(); }
+  __device__ T right(T x) { return x + start; }
+  T start;
 };
+template <int N> __device__ __forceinline__ auto piece(const int (&a)[N]) -> decltype(a[0]) { return min(topmost, N); }
+}
 __device__ int two() { return 2; }
-__global__ void kernel(int *p) { *p = Tool<int>().METHOD(5); }
+#endif
+"""
+_USES_TOOL = (
+    "#include <cstdio>"
+    + _LOST
+    + """
+__global__ void kernel(int *p) {
+#ifdef __CUDA_ARCH__
+  *p = tools::Tool<int>().METHOD(5);
+#endif
+}
 int main() {
   int *p;
   cudaMallocManaged(&p, 4);
@@ -127,10 +150,45 @@ int main() {
   printf("%d\\n", *p);
 }
 """
-    (tmp_path / "a.cu").write_text(program)
-    assert nvcc("-DMETHOD=later", "a.cu", "-o", "a").stderr == ""
-    assert started(tmp_path / "a").stdout == "7\n"
-    assert "a.cu:3:44: error: use of undeclared identifier 'lost'" in nvcc("-DMETHOD=wrong", "a.cu", code=1).stderr
+)
+
+
+def test_the_body_of_a_template_that_nobody_uses_may_be_wrong_on_the_device(nvcc, tmp_path):
+    (tmp_path / "a.cu").write_text(_USES_TOOL)
+    assert nvcc("-DMETHOD=right", "a.cu", "-o", "a").stderr == ""
+    assert started(tmp_path / "a").stdout == "5\n"
+    # nvcc looks names up where the template stands, and refuses both
+    for method, message in (
+        ("wrong", "11:39: error: use of undeclared identifier 'lost'"),
+        ("later", "14:40: error: use of undeclared identifier 'two'"),
+    ):
+        assert f"a.cu:{message}" in nvcc(f"-DMETHOD={method}", "a.cu", "-o", "b", code=1).stderr
+    (tmp_path / "a.cu").write_text(_USES_TOOL.replace("#ifdef __CUDA_ARCH__", "#ifndef OTHER"))
+    assert nvcc("-DMETHOD=right", "-ptx", "a.cu").stderr == ""
+    # g++ refuses them for the host, used or not
+    assert "undeclared identifier 'lost'" in nvcc("-DMETHOD=right", "a.cu", "-o", "b", code=1).stderr
+
+
+def test_bodies_are_emptied_around_places():
+    made = emptied(_LOST, [(5, 38), (11, 45), (18, 107), (99, 1)])
+    assert made.count(MARK) == 3 and made.count("\n") == _LOST.count("\n")
+    for gone in ("lost", "nowhere", "topmost", "WITH"):
+        assert gone not in made
+    for left in (": start(x) {", "start(0) {}", "x + two();", "-> decltype(a[0]) {", "struct Tool {"):
+        assert left in made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int f() {\n return lost; }",  # no template
+        "template <class T> struct A {\n int a[lost]; };",  # no function
+        "template <class T> int f() {\n return lost;\n#ifdef A\n}\n#else\n}\n#endif",  # in two pieces
+        "template <class T> int f() {\n return lost;",
+    ],
+)
+def test_other_bodies_stay(text):
+    assert emptied(text, [(2, 9)]) == text
 
 
 def test_cooperative_groups_bring_atomics_where_they_are_used(nvcc, tmp_path):
@@ -139,13 +197,15 @@ def test_cooperative_groups_bring_atomics_where_they_are_used(nvcc, tmp_path):
     assert nvcc("-c", "a.cu", "-o", "a.o").stderr == ""
     (tmp_path / "a.cu").write_text(program.replace("order_relaxed", "order_loose"))
     said = nvcc("-c", "a.cu", "-o", "a.o", code=1).stderr
-    assert "a.cu:2:65: error: no member named 'memory_order_loose' in namespace 'cuda'" in said
+    assert "a.cu:2:" in said and "namespace 'cuda'" in said
+    (tmp_path / "a.cu").write_text(program.replace("#include", "//"))  # else nobody has included them
+    assert "undeclared identifier 'cuda'" in nvcc("-c", "a.cu", "-o", "a.o", code=1).stderr
 
 
 def test_bodies_of_kernels_are_blank_and_nothing_else_is():
     text = "#define K __global__ void\n__global__ void a(int);\ntemplate <int N> __global__ void __launch_bounds__(N) b(int *p) {\n  if (p) { *p = N; } // }\n}\nvoid c() { d(); }\n"
     blanks = text.replace(body := "  if (p) { *p = N; } // }", len(body) * " ")
-    assert emptied(text) == blanks and emptied(blanks) == blanks
+    assert kernel_bodies.emptied(text) == blanks and kernel_bodies.emptied(blanks) == blanks
 
 
 def test_a_kernel_over_a_class_that_the_host_has_otherwise(nvcc, tmp_path):
@@ -184,7 +244,7 @@ def test_nothing_is_tried_again_where_nothing_is_to_be_mended(tmp_path):
     [
         (written, "#define A #pragma" + " " * 200_000 + "\\\n"),
         (written, "#define A #pragma x" + " " * 200_000 + "\\\n"),
-        (emptied, "__global__ void k() {" * 20_000),
+        (kernel_bodies.emptied, "__global__ void k() {" * 20_000),
         (escaped, 'asm("%a' * 50_000),
         (escaped, "asm volatile " * 50_000 + "%a"),
     ],

@@ -63,8 +63,8 @@ class Unit:
     relocatable: bool
     overlay: str = ""
     """A file that says what is seen in the place of files (shown.py)."""
-    lenient: tuple[str, ...] = ()
-    """Options without which clang has refused it (lenient.py)."""
+    groups_with_atomics: bool = False
+    """Whether `cooperative_groups.h` includes `cuda/atomic`, as NVIDIA's does; with CCCL's that takes a second."""
 
     @property
     def identity(self) -> str:
@@ -167,7 +167,8 @@ def _cuda(line: CommandLine, unit: Unit) -> list[str]:
     words += ["-ivfsoverlay", unit.overlay] if unit.overlay else []
     words += [f"-D{name}" for name in ("__NVCC__", "__CUDACC_EXTENDED_LAMBDA__", "__CUDACC_RELAXED_CONSTEXPR__")]
     words += [*macros(line, unit.relocatable), *preprocessor(line), *language_version(line), *_warnings(line)]
-    words += [*core_libraries.options(), *own_headers(), *openmp.header(), "-include", "cuda_runtime.h", *unit.lenient]
+    words += [*core_libraries.options(), *own_headers(), *openmp.header(), "-include", "cuda_runtime.h"]
+    words += ["-DANYWARP_GROUPS_WITH_ATOMICS"] if unit.groups_with_atomics else []
     for file in line.all("pre-include"):
         words += ["-include", file]
     words += ["-fgpu-rdc"] if unit.relocatable else []

@@ -5,6 +5,7 @@ Each input becomes an object; what is made of the objects is the last step. Temp
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -23,10 +24,11 @@ from anywarp.toolchain import (
     device_link,
     fatbin,
     half_subnormals,
-    lenient,
     link_commands,
     managed,
+    messages,
     shown,
+    unused_templates,
 )
 from anywarp.toolchain.about import answer
 from anywarp.toolchain.architectures import chosen
@@ -38,6 +40,7 @@ from anywarp.toolchain.steps import Runner, Spent, StepFailed
 OBJECTS = (".o", ".obj", ".a", ".so", ".lo")
 _ROUNDS = 16
 """How often a file is compiled at most: clang ends after twenty errors."""
+_ATOMICS = re.compile(r"error: [^\n]*(?:in namespace 'cuda'|identifier 'cuda')")
 _SUFFIX = {"ptx": ".ptx", "cubin": ".cubin", "fatbin": ".fatbin", "object": ".o"}
 
 
@@ -223,25 +226,28 @@ def _device(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> tuple[Unit, s
 
 
 def _device_mended(job: Job, unit: Unit, texts: shown.Texts, ptx: str) -> tuple[Unit, shown.Texts]:
-    """Compile the device's half, again where clang refuses what nvcc takes and we can show it otherwise; return what it then took."""
-    told = StepFailed(0), ""
+    """Compile the device's half, again where clang refuses what nvcc takes and we can show it otherwise; return what the host is to have and see."""
+    whole: tuple[Unit, shown.Texts, str] | None = None  # with all bodies of templates, and what clang said of it
+    status, said = 0, ""
     for _ in range(_ROUNDS):
-        status, said = job.runner.attempt(
-            "device", unit.source, [*compile_commands.device(job.line, unit, ptx), *_coloured()]
-        )
+        command = compile_commands.device(job.line, unit, ptx)
+        status, said = job.runner.attempt("device", unit.source, [*command, *_coloured()])
+        if not status and whole:
+            return replace(whole[0], groups_with_atomics=unit.groups_with_atomics), whole[1]
         if not status:
             return unit, texts
-        told = told if lenient.LATE in unit.lenient else (StepFailed(status), said)
         seen = shown.after(said, texts)
-        more = () if seen is not None else lenient.more(said, unit.lenient)
-        if seen is not None:
-            texts, unit = seen, _seeing(job, unit, seen)
-        elif more:
-            unit = replace(unit, lenient=(*unit.lenient, *more))
-        else:
+        if seen is None and _ATOMICS.search(messages.plain(said)) and not unit.groups_with_atomics:
+            unit = replace(unit, groups_with_atomics=True)
+            continue
+        if seen is None:
+            whole = whole or (unit, texts, said)
+            seen = shown.without_templates(said, texts)
+        if seen is None or unused_templates.MARK in said:
             break
-    sys.stderr.write(told[1])
-    raise told[0]
+        texts, unit = seen, _seeing(job, unit, seen)
+    sys.stderr.write(whole[2] if whole and unused_templates.MARK in said else said)
+    raise StepFailed(status)
 
 
 def _pack(job: Job, source: str, texts: list[str], output: str) -> None:

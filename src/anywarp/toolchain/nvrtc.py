@@ -17,10 +17,10 @@ from anywarp.diagnostics import AnywarpError
 from anywarp.toolchain import clang as compilers
 from anywarp.toolchain import compile_commands, default_space, half_subnormals
 from anywarp.toolchain.architectures import Architecture, read
+from anywarp.toolchain.asm_percents import escaped
 from anywarp.toolchain.nvrtc_options import OPTIONS
 from anywarp.toolchain.options import CommandLine
 from anywarp.toolchain.options import read as read_options
-from anywarp.toolchain.shown import mended
 
 COMPILATION, INVALID_OPTION, INTERNAL = 6, 5, 11
 """Values of nvrtcResult (NVRTC manual, section Error Handling)."""
@@ -188,9 +188,9 @@ def _lay_out(source: Source, line: CommandLine, folder: Path) -> None:
             continue  # nothing is written outside the folder; such a name can only be found on disk
         place = folder / "headers" / path
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(mended(text), encoding="utf-8")
+        place.write_text(escaped(text), encoding="utf-8")
     shown = source.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    text = f'#line 1 "{shown}"\n{mended(source.text)}\n'
+    text = f'#line 1 "{shown}"\n{escaped(source.text)}\n'
     if line.flag("device-as-default-execution-space"):
         text = default_space.spread(text)
     lookups = "".join(

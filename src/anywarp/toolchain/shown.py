@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from anywarp.toolchain import asm_percents, dependent_templates, kernel_bodies, messages, pragma_macros, variable_arrays
+from anywarp.toolchain import (
+    asm_percents,
+    dependent_templates,
+    kernel_bodies,
+    messages,
+    pragma_macros,
+    unused_templates,
+    variable_arrays,
+)
 from anywarp.toolchain.spaced_launches import joined
 
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
@@ -26,31 +34,36 @@ def first(source: str, folders: Sequence[str]) -> dict[Path, str]:
 
 
 def after(said: str, texts: Texts) -> dict[Path, str] | None:
-    """Return what clang is to see once it has refused something; None where nothing that we know of is to be mended.
+    """Return what clang is to see once it has refused something; None where nothing that nvcc takes is to be mended.
 
     `texts` is what it saw, where that was not what the files hold; its messages count the lines and columns of that.
     """
     arrays, templates = variable_arrays.refused(said), dependent_templates.refused(said)
-    made = dict(texts)
-    for place in messages.files(said):
-        text = texts.get(place) or _read(place) or ""
-        new = mended(text)
-        if new == text:  # else the messages' columns are others
-            new = variable_arrays.filled(text, arrays.get(place, ()))
-        if new == text:
-            new = dependent_templates.named(text, templates.get(place, ()))
-        if new != text:
-            made[place] = new
-    return made if made != texts else None
+
+    def new(place: Path, text: str) -> str:
+        # one of them: behind the first the messages' columns may be others
+        ways = (
+            lambda: mended(text),
+            lambda: variable_arrays.filled(text, arrays.get(place, ())),
+            lambda: dependent_templates.named(text, templates.get(place, ())),
+        )
+        return next((made for way in ways if (made := way()) != text), text)
+
+    return _changed(said, texts, new)
+
+
+def without_templates(said: str, texts: Texts) -> dict[Path, str] | None:
+    """Return what clang is to see without the bodies of templates in which it has refused something; None where there are none.
+
+    Where such a template is used after all, clang says unused_templates.MARK.
+    """
+    refused = messages.places(said)
+    return _changed(said, texts, lambda place, text: unused_templates.emptied(text, refused.get(place, ())))
 
 
 def host(said: str, texts: Texts) -> dict[Path, str] | None:
     """Return what clang is to see of the host's half once it has refused that; None where no kernel's body can be the reason."""
-    made = dict(texts)
-    for place in messages.files(said):
-        text = texts.get(place) or _read(place) or ""
-        made.update({place: new} if (new := kernel_bodies.emptied(text)) != text else {})
-    return made if made != texts else None
+    return _changed(said, texts, lambda place, text: kernel_bodies.emptied(text))
 
 
 def overlay(texts: Texts, folder: Path) -> str:
@@ -71,6 +84,16 @@ def overlay(texts: Texts, folder: Path) -> str:
 def mended(text: str) -> str:
     """Return a source without what nvcc alone takes, as far as that is seen without clang; lines stay."""
     return pragma_macros.written(asm_percents.escaped(joined(text)))
+
+
+def _changed(said: str, texts: Texts, new: Callable[[Path, str], str]) -> dict[Path, str] | None:
+    """Return the texts with those of the files that messages name made new; None where that changes none."""
+    made = dict(texts)
+    for place in messages.files(said):
+        text = texts.get(place) or _read(place) or ""
+        if (shown := new(place, text)) != text:
+            made[place] = shown
+    return made if made != texts else None
 
 
 def _read(place: Path) -> str | None:

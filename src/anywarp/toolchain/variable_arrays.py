@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from anywarp.toolchain.masked import masked
+from anywarp.toolchain.masked import closed, masked
 from anywarp.toolchain.messages import places
 
 _REFUSED = "variable-sized object may not be initialized"
@@ -19,7 +19,6 @@ _DECLARES = re.compile(
 _REACH = 4096
 """Characters of a declaration before its bounds."""
 _ASSIGNS = re.compile(r"\s*=\s*(?=\{)")
-_BRACKETS = {"[": "]", "{": "}", "(": ")"}
 
 
 def refused(messages: str) -> dict[Path, list[tuple[int, int]]]:
@@ -51,13 +50,13 @@ def _declaration(text: str, code: str, place: int) -> tuple[int, int, str] | Non
         return None
     at, depth = declares.end(), 0
     while code[at : at + 1] == "[":
-        at, depth = _closed(code, at), depth + 1
+        at, depth = closed(code, at), depth + 1
         at += len(code[at:]) - len(code[at:].lstrip(" \t"))
     bounds = at
     assigns = _ASSIGNS.match(code, bounds)
     if assigns is None or not declares.end() <= place < bounds:
         return None
-    end = _closed(code, assigns.end())
+    end = closed(code, assigns.end())
     if code[end : end + 1] != ";":
         return None
     name, kind = declares["name"], declares["type"]
@@ -86,22 +85,9 @@ def _fills(text: str, code: str, braces: tuple[int, int], depth: int, kind: str,
     at, index = start + 1, 0
     while (found := re.compile(r"[\s,]*(?=\{)").match(code, at, end - 1)) is not None:
         yield "\n" * text.count("\n", at, found.end())
-        close = _closed(code, found.end())
+        close = closed(code, found.end())
         yield from _fills(text, code, (found.end(), close), depth - 1, kind, f"{target}[{index}]")
         at, index = close, index + 1
     if code[at : end - 1].strip(", \t\n"):
         raise ValueError(code[at : end - 1])
     yield "\n" * text.count("\n", at, end)
-
-
-def _closed(code: str, at: int) -> int:
-    """Return where the bracket at a place is closed, behind it; the end of the code where it is not."""
-    waiting: list[str] = []
-    for found in re.compile(r"[()\[\]{}]").finditer(code, at):
-        if found[0] in _BRACKETS:
-            waiting.append(_BRACKETS[found[0]])
-        elif not waiting or waiting.pop() != found[0]:
-            return len(code)
-        if not waiting:
-            return found.end()
-    return len(code)

@@ -5,4 +5,8 @@
 #include "anywarp/cooperative/groups.h"
 #include "anywarp/cooperative/tiles.h"
 
+#ifdef ANYWARP_GROUPS_WITH_ATOMICS // where a program was refused without
+#include <cuda/atomic>
+#endif
+
 #endif
