@@ -25,7 +25,7 @@ def place(tmp_path, same_compiler):
     (tmp_path / "more").mkdir(mode=0o700)
     runtime = tempfile.TemporaryDirectory(prefix="aw")  # a test's own folder has too long a path for a socket
     (tmp_path / "run").symlink_to(runtime.name)
-    image = tmp_path / "image.ptx"
+    image = Path(runtime.name) / "image.ptx"  # not within pytest's folder, which is root's alone
     image.write_text(PTX.replace("NAME", "stores77"))
     own = {"ANYWARP_CACHE_DIR": str(tmp_path / "cache"), "XDG_RUNTIME_DIR": runtime.name, "ANYWARP_SERVICE_IDLE": "60"}
 
@@ -200,7 +200,7 @@ def test_a_user_that_nobody_knows_runs(place):
     run, folder = place
     if not os.access(sys.executable, os.X_OK) or not _others_can_read(Path(sys.executable), Path("src"), Path("tests")):
         pytest.skip("other users cannot read this checkout")
-    folder.chmod(0o755)
+    (folder / "run").resolve().chmod(0o755)
     before = "import os; os.setgid(54321); os.setuid(54321); os.environ['TMPDIR'] = '/nonexistent'\n"
     done = right(run(before, without=("HOME", "ANYWARP_CACHE_DIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")))
     assert done.stderr.count("R001") == 1
