@@ -32,7 +32,8 @@ def export(repository: Path, commit: str, tree: Path) -> None:
     archive = subprocess.Popen(["git", "-C", str(repository), "archive", commit], stdout=subprocess.PIPE)
     assert archive.stdout is not None
     with tarfile.open(fileobj=archive.stdout, mode="r|") as files:
-        files.extractall(tree, filter="tar")
+        files.extraction_filter = getattr(tarfile, "tar_filter", None)  # Debian 12's Python 3.11.2 has no filters
+        files.extractall(tree)
     if archive.wait():
         raise BuildError(f"git cannot export {commit}")
 

@@ -70,7 +70,8 @@ def unpacked(out, root):
     for layer in manifest["layers"]:
         data = read(out, layer)
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(root, filter="tar")
+            archive.extraction_filter = getattr(tarfile, "tar_filter", None)  # Debian 12's Python 3.11.2 has no filters
+            archive.extractall(root)
     return root
 
 
