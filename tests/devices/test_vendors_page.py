@@ -34,9 +34,9 @@ def run(command, place):
     words[:1] = {"anywarp": [sys.executable, "-m", "anywarp"]}.get(words[0], words[:1])
     words = [sys.executable if word == "python" else word for word in words]
     path = os.pathsep.join([str(place), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        words, cwd=place, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=280
-    )
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    env = {**os.environ, "PATH": programs, "PYTHONPATH": path}
+    return subprocess.run(words, cwd=place, env=env, capture_output=True, text=True, timeout=280)
 
 
 def test_the_page_has_files_and_commands():

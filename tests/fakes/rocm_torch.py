@@ -25,8 +25,11 @@ def _set(value):
     _C.benchmark = value
 _C._set_cudnn_benchmark = _set
 """
-SEE = "import sitecustomize, pathlib; sitecustomize.hook('anywarp.devices.hip.topology').NODES = pathlib.Path({nodes!r})\n"
-"""Lets a program see the simulated GPUs: it is the one thing that has no door."""
+SEE = """import pathlib, sys
+door = next(each for each in sys.meta_path if type(each).__name__ == "Door")
+type(door).find_spec.__globals__["hook"]("anywarp.devices.hip.topology").NODES = pathlib.Path({nodes!r})
+"""
+"""Lets a program see the simulated GPUs: it is the one thing that has no door. The module `sitecustomize` is another where Python has one, as Debian's."""
 
 
 def topology(folder, *architectures):
