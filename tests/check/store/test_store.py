@@ -7,7 +7,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -242,3 +244,15 @@ def test_runs_are_counted_and_found_by_a_text_as_a_plain_search_does(tmp_path):
                     r.id for r, words in zip(everything, fields) if kind in ("", r.kind) and text.lower() in words
                 ]
                 assert [r.id for r in store.list(kind, text=text)] == wanted and store.count(kind, text) == len(wanted)
+
+
+def test_several_may_be_the_first_to_open_it(tmp_path):
+    def first(path, together):
+        together.wait()
+        with Store(path) as store:
+            return store.path
+
+    for attempt in range(30):
+        path, together = tmp_path / f"{attempt}.sqlite", threading.Barrier(6)
+        with ThreadPoolExecutor(6) as pool:
+            assert [each.result() for each in [pool.submit(first, path, together) for _ in range(6)]] == [path] * 6

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from anywarp import settings
+from anywarp.check.store.log_mode import keep_log
 from anywarp.check.store.problems import FOREIGN, UNKNOWN, UNUSABLE, problem
 from anywarp.check.store.run import LONGEST, NAMES, Run
 
@@ -151,7 +152,7 @@ class Store:
             self._db.execute(f"PRAGMA {setting}")
         self._number("PRAGMA schema_version")  # reads the header: what is no database shows here
         version = self._known_version()
-        self._db.execute("PRAGMA journal_mode=WAL")
+        keep_log(self._db, WAIT)
         self._db.execute("PRAGMA synchronous=FULL")  # results are few and dear: on the disk before add returns
         if version < VERSION:
             with self._change():
@@ -162,8 +163,9 @@ class Store:
                 self._db.execute(f"PRAGMA user_version={VERSION}")
 
     def _known_version(self) -> int:
-        application, version = self._number("PRAGMA application_id"), self._number("PRAGMA user_version")
+        # In this order: another process may make it now, whose change brings tables and numbers at once.
         tables = self._number("SELECT count(*) FROM sqlite_master")
+        application, version = self._number("PRAGMA application_id"), self._number("PRAGMA user_version")
         if tables and application != APPLICATION:
             raise self._foreign("it is another program's database")
         if version > VERSION:

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
+from anywarp.check.store.log_mode import keep_log
+
 Side = Literal["source", "target", "shadow"]
 """Who answered: a pool to its caller, or (`shadow`) the other pool to a replay that no caller saw."""
 
@@ -122,7 +124,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(name, uri=True, timeout=WAIT, isolation_level=None)
     try:
         database.execute("PRAGMA trusted_schema=OFF")
-        database.execute("PRAGMA journal_mode=WAL")
+        keep_log(database, WAIT)
         database.execute("PRAGMA synchronous=NORMAL")
         database.executescript(_SCHEMA)
     except BaseException:
