@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from anywarp.toolchain.messages import places
+from anywarp.toolchain.messages import line_starts, offset, places
 
 _REFUSED = r"use 'template' keyword to treat '[^'\n]+' as a dependent template name"
 _TYPE = re.compile(r"\btypename\b[^;{}]{0,400}::\s*$")
@@ -22,14 +22,9 @@ def refused(said: str) -> dict[Path, list[tuple[int, int]]]:
 
 def named(text: str, asked: Iterable[tuple[int, int]]) -> str:
     """Return a source with `template` at those of the places that follow a `typename`; lines stay."""
-    lines = text.split("\n")
+    starts = line_starts(text)
     for line, column in sorted(set(asked), reverse=True):
-        if line > len(lines):
-            continue  # counted by a #line of the source
-        whole = lines[line - 1].encode("utf-8", "surrogateescape")  # clang counts bytes
-        before, behind = (
-            part.decode("utf-8", "surrogateescape") for part in (whole[: column - 1], whole[column - 1 :])
-        )
-        if _TYPE.search("\n".join([*lines[max(0, line - 6) : line - 1], before])):
-            lines[line - 1] = f"{before}template {behind}"
-    return "\n".join(lines)
+        at = offset(text, starts, line, column)
+        if at is not None and _TYPE.search(text[starts[max(0, line - 6)] : at]):
+            text = f"{text[:at]}template {text[at:]}"
+    return text

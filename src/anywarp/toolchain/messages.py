@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -28,3 +29,17 @@ def places(said: str, words: str = ".*") -> dict[Path, list[tuple[int, int]]]:
 def files(said: str) -> list[Path]:
     """Return the files that errors and notes name, each once."""
     return list(dict.fromkeys(Path(place["file"]).absolute() for place in _PLACE.finditer(plain(said))))
+
+
+def line_starts(text: str) -> list[int]:
+    """Return where each line of a text begins."""
+    return [0, *(found.end() for found in re.finditer("\n", text))]
+
+
+def offset(text: str, starts: Sequence[int], line: int, column: int) -> int | None:
+    """Return where a place of a message lies in a text with these `line_starts`; None where the line was counted by a #line of the source."""
+    if line > len(starts):
+        return None
+    start = starts[line - 1]
+    before = text[start : start + column - 1].encode("utf-8", "surrogateescape")[: column - 1]  # clang counts bytes
+    return start + len(before.decode("utf-8", "surrogateescape"))

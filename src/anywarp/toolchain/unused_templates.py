@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from anywarp.toolchain.masked import closed, masked
+from anywarp.toolchain.messages import line_starts, offset
 
 MARK = "anywarp: the body of this template was refused"
 _BRACE = re.compile(r"[{}]")
@@ -25,14 +26,9 @@ _REACH = 4096
 def emptied(text: str, refusals: Iterable[tuple[int, int]]) -> str:
     """Return a source without the bodies of the function templates, and of the functions of class templates, around these places; lines stay."""
     code = masked(text)
-    lines = [0, *(found.end() for found in re.finditer("\n", text))]
-    bodies: set[tuple[int, int]] = set()
-    for line, column in refusals:
-        if line <= len(lines):  # else counted by a #line of the source
-            # clang counts bytes
-            before = text[lines[line - 1] :].encode("utf-8", "surrogateescape")[: column - 1]
-            body = _body(code, lines[line - 1] + len(before.decode("utf-8", "surrogateescape")))
-            bodies |= {body} if body else set()
+    starts = line_starts(text)
+    places = (offset(text, starts, line, column) for line, column in refusals)
+    bodies = {body for place in places if place is not None and (body := _body(code, place)) is not None}
     for start, end in sorted(bodies, reverse=True):
         text = f'{text[:start]} static_assert(false, "{MARK}"); {chr(10) * text.count(chr(10), start, end)}{text[end:]}'
     return text

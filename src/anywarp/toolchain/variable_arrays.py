@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from anywarp.toolchain.masked import closed, masked
-from anywarp.toolchain.messages import places
+from anywarp.toolchain.messages import line_starts, offset, places
 
 _REFUSED = "variable-sized object may not be initialized"
 _DECLARES = re.compile(
@@ -29,13 +29,10 @@ def refused(messages: str) -> dict[Path, list[tuple[int, int]]]:
 def filled(text: str, refusals: Iterable[tuple[int, int]]) -> str:
     """Return a source in which the arrays declared at these places are filled by statements; those of another form stay."""
     code = masked(text)
-    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    starts = line_starts(text)
     for line, column in sorted(refusals, reverse=True):
-        if line > len(starts):
-            continue  # counted by a #line of the source
-        # clang counts bytes
-        before = text[starts[line - 1] :].encode("utf-8", "surrogateescape")[: column - 1]
-        made = _declaration(text, code, starts[line - 1] + len(before.decode("utf-8", "surrogateescape")))
+        at = offset(text, starts, line, column)
+        made = None if at is None else _declaration(text, code, at)
         if made is not None:
             start, end, new = made
             text = text[:start] + new + text[end:]

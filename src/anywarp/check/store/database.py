@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from anywarp import settings
-from anywarp.check.store.log_mode import keep_log
+from anywarp.check.log_mode import keep_log
 from anywarp.check.store.problems import FOREIGN, UNKNOWN, UNUSABLE, problem
 from anywarp.check.store.run import LONGEST, NAMES, Run
 

@@ -120,7 +120,7 @@ def dot4(t: Text, op: Op, n: int, a: str, b: str, c: str, vnni: bool = False, pa
         total, taken = ((moved, b), (HIGH_BITS, b)) if signed[0] else ((a, moved), (a, HIGH_BITS))
         return t.two("sub", type, dot_bytes(t, n, c, *total), dot_bytes(t, n, "zeroinitializer", *taken))
     if pairs and n in (8, 16):
-        for x, y in zip(_half_words(t, n, a, signed[0]), _half_words(t, n, b, signed[1]), strict=True):
+        for x, y in zip(half_words(t, n, a, signed[0]), half_words(t, n, b, signed[1]), strict=True):
             c = t.two("add", type, c, dot_half_words(t, n, x, y))
         return c
     for at in (24, 16, 8, 0):
@@ -135,7 +135,7 @@ def _byte(t: Text, n: int, word: str, up: int, signed: bool) -> str:
     return t.two("ashr" if signed else "lshr", type, moved, down)
 
 
-def _half_words(t: Text, n: int, word: str, signed: bool) -> list[str]:
+def half_words(t: Text, n: int, word: str, signed: bool) -> list[str]:
     """Return the first and third, and the second and fourth bytes of words, each as a half-word of its own."""
     type = vector_type("i16", 2 * n)
     x, by, down = (

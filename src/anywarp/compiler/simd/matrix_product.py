@@ -13,7 +13,7 @@ from typing import TypeAlias
 from anywarp.compiler.attributes import Rounded
 from anywarp.compiler.ir import Op, Undefined
 from anywarp.compiler.simd.floats import Floats
-from anywarp.compiler.simd.integers import HIGH_BITS, dot_bytes, dot_half_words
+from anywarp.compiler.simd.integers import HIGH_BITS, dot_bytes, dot_half_words, half_words
 from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.text import Text, splat, vector_type
 from anywarp.ptx.isa.matrix_forms import (
@@ -399,13 +399,9 @@ class Body:
     def _halves(self, which: str, chunk: str) -> list[str]:
         """Return even and odd 8-bit elements as 16-bit ones."""
         t, n, signed = self.t, self.n, self.p.kind(which)[0] == "s"
-        word, pairs, eight = vector_type("i32", n), vector_type("i16", 2 * n), splat("i16", 8, n)
-        down, out = "ashr" if signed else "lshr", list[str]()
-        for part in self._bytes(which, chunk):
-            x = t.cast("bitcast", word, part, pairs)
-            for each in (t.two("shl", pairs, x, eight), x):
-                out.append(t.cast("bitcast", pairs, t.two(down, pairs, each, eight), word))
-        return out
+        word, pairs = vector_type("i32", n), vector_type("i16", 2 * n)
+        halves = (half for part in self._bytes(which, chunk) for half in half_words(t, n, part, signed))
+        return [t.cast("bitcast", pairs, half, word) for half in halves]
 
     def _dot_halves(self, total: str, a: str, b: str) -> str:
         t, n = self.t, self.n

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from anywarp.check.store.log_mode import keep_log
+from anywarp.check.log_mode import keep_log
 
 Side = Literal["source", "target", "shadow"]
 """Who answered: a pool to its caller, or (`shadow`) the other pool to a replay that no caller saw."""
